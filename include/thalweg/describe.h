@@ -1,0 +1,159 @@
+/* The library's description of itself: every function, method, property and class that users see, with its arguments, their
+ * types and defaults. Front ends (the Python extension, stub and reference generators) walk these tables; nothing is listed twice.
+ *
+ * A signature as it stands in the source:
+ *     "nn.softmax(logits: tensor, axis: int = -1, name: str = None) -> tensor"
+ * gives the Python function tf.nn.softmax, the C call tw_nn_softmax(logits, .axis = 1), its argument struct tw_nn_softmax_args
+ * and the fields below, whose offsets point into that struct.
+ */
+#ifndef THALWEG_DESCRIBE_H
+#define THALWEG_DESCRIBE_H
+
+#include <thalweg/tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an argument or result is, and its C type in the argument struct. */
+typedef enum tw_kind {
+    TW_KIND_NONE,     /* no result */
+    TW_KIND_TENSOR,   /* tw_tensor *         "tensor"; "tensor<T>": all T have one dtype; "tensor<float32>": unless told otherwise;
+                                             "tensor<dtype>": as the argument named dtype says */
+    TW_KIND_TENSORS,  /* tw_tensors          "tensors", "tensors<T>" */
+    TW_KIND_INT,      /* int64_t             "int", "int > 0", "int >= 0"; None is TW_NO_INT */
+    TW_KIND_FLOAT,    /* double              "float"; None is NaN */
+    TW_KIND_BOOL,     /* bool                "bool"; one whose default is True stands inverted: use_bias is .no_bias in C */
+    TW_KIND_STR,      /* const char *        "str", "str {same, valid}" */
+    TW_KIND_DTYPE,    /* tw_dtype            "dtype" */
+    TW_KIND_SHAPE,    /* tw_shape            "shape"; None is rank -1 */
+    TW_KIND_INTS,     /* tw_ints             "ints": one integer or several */
+    TW_KIND_HANDLE,   /* tw_NAME *           any other word: the class of that id, e.g. "variable" */
+    TW_KIND_HANDLES,  /* tw_objects          "list<NAME>" */
+    TW_KIND_PAIRS,    /* tw_pairs            "pairs<NAME>": names with objects; Python's keyword arguments */
+    TW_KIND_NAMED,    /* tw_named            "named<GROUP>": a name or an object, e.g. named<activation> */
+    TW_KIND_NUMBER,   /* double, and void *NAME_object   "number": a number, or an object that gives one */
+    TW_KIND_VALUE     /* tw_value            "value": anything; also as a result */
+} tw_kind;
+
+#define TW_NO_INT INT64_MIN
+
+/* A borrowed list of objects: TW_OBJECTS(a, b). */
+typedef struct tw_objects {
+    void *const *items;
+    int64_t count;
+} tw_objects;
+#define TW_OBJECTS(...) \
+    ((tw_objects){ (void *[]){ __VA_ARGS__ }, (int64_t)(sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *)) })
+
+/* Borrowed names with objects: TW_PAIRS({ "model", model }, { "optimizer", optimizer }). */
+typedef struct tw_pair {
+    const char *name;
+    void *object;
+} tw_pair;
+typedef struct tw_pairs {
+    const tw_pair *items;
+    int64_t count;
+} tw_pairs;
+#define TW_PAIRS(...) \
+    ((tw_pairs){ (const tw_pair[]){ __VA_ARGS__ }, (int64_t)(sizeof((const tw_pair[]){ __VA_ARGS__ }) / sizeof(tw_pair)) })
+
+/* One value of any kind; lists and dicts nest. As a result it owns what it points to (tw_value_free). */
+typedef struct tw_value {
+    enum {
+        TW_VALUE_NONE,
+        TW_VALUE_BOOL,
+        TW_VALUE_INT,
+        TW_VALUE_FLOAT,
+        TW_VALUE_STR,      /* text */
+        TW_VALUE_BYTES,
+        TW_VALUE_DTYPE,
+        TW_VALUE_SHAPE,
+        TW_VALUE_TENSOR,
+        TW_VALUE_OBJECT,
+        TW_VALUE_LIST,
+        TW_VALUE_TUPLE,
+        TW_VALUE_DICT      /* items are key, value, key, value … ; count is the number of items */
+    } kind;
+    union {
+        bool b;
+        int64_t i;
+        double f;
+        tw_string s;
+        tw_dtype dtype;
+        tw_shape *shape;
+        tw_tensor *tensor;
+        void *object;
+        struct {
+            struct tw_value *items;
+            int64_t count;
+        } list;
+    };
+} tw_value;
+TW_API_FUNCTION void tw_value_free(tw_value *value);
+
+/* One argument. */
+typedef struct tw_field {
+    const char *name;          /* Python's */
+    tw_kind kind;
+    size_t offset;             /* in the argument struct */
+    const char *word;          /* what stood between < and >, or a handle's class id; else NULL */
+    const char *choices;       /* "same, valid", or NULL */
+    bool required;
+    bool none_allowed;         /* None may be given; the C value for it is in the table of kinds above, NULL for pointers */
+    bool default_none;
+    bool inverted;             /* a bool whose C member says the opposite */
+    bool keyword_only;
+    bool rest;                 /* takes what is left: *args for TENSORS and HANDLES, **kwargs for PAIRS */
+    bool inherited;            /* an argument of the parent class ("**layer") */
+    bool has_minimum;
+    double minimum;            /* value >= minimum; exclusive_minimum: value > minimum */
+    bool exclusive_minimum;
+    int64_t default_int;       /* INT, BOOL, DTYPE */
+    double default_float;      /* FLOAT, NUMBER */
+    const char *default_text;  /* STR, NAMED; INTS and SHAPE as "1, 1" */
+} tw_field;
+
+typedef enum tw_role { TW_ROLE_FUNCTION, TW_ROLE_METHOD, TW_ROLE_PROPERTY, TW_ROLE_CLASS } tw_role;
+
+typedef struct tw_signature {
+    const char *id;            /* the C name without tw_ */
+    const char *path;          /* "nn.softmax"; other names of the same thing behind bars: "reduce_sum|math.reduce_sum" */
+    tw_role role;              /* a method's first field is self; its path is Class.method */
+    const tw_field *fields;
+    int field_count;
+    size_t args_size;
+    tw_kind result;
+    const char *result_word;   /* class id of a handle */
+    /* Calls it with a complete argument struct. The result is the caller's. On failure the status says so. */
+    tw_status (*invoke)(const void *args, tw_value *result);
+    const char *doc;
+    const tw_class *class_row; /* for classes */
+    const char *text;          /* the signature as written */
+} tw_signature;
+
+TW_API_FUNCTION int tw_signature_count(void);
+TW_API_FUNCTION const tw_signature *tw_signature_at(int index);
+TW_API_FUNCTION const tw_signature *tw_signature_find(const char *path); /* by any of its paths; NULL */
+/* Classes. */
+TW_API_FUNCTION const tw_class *tw_class_find(const char *id);
+TW_API_FUNCTION const char *tw_class_id(const tw_class *class_row);
+TW_API_FUNCTION const tw_class *tw_class_of(const void *object);
+TW_API_FUNCTION const tw_class *tw_class_parent(const tw_class *class_row);
+TW_API_FUNCTION const tw_signature *tw_class_signature(const tw_class *class_row); /* NULL: an inner class */
+TW_API_FUNCTION bool tw_is(const void *object, const tw_class *class_row);
+TW_API_FUNCTION void *tw_class_make(const tw_class *class_row, const void *args);   /* complete arguments */
+/* The arguments an object was made with (the class's struct), or NULL. */
+TW_API_FUNCTION const void *tw_object_config(const void *object);
+
+/* Makes a C caller's arguments complete: zero becomes the default, TW_ZERO zero; checks what the signature says. */
+TW_API_FUNCTION tw_status tw_args_complete(const tw_signature *signature, void *args);
+/* Fills an argument struct with the defaults. */
+TW_API_FUNCTION void tw_args_default(const tw_signature *signature, void *args);
+/* Checks minimum and choices of one complete field. */
+TW_API_FUNCTION tw_status tw_args_check(const tw_signature *signature, const tw_field *field, const void *args);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

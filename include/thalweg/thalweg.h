@@ -1,0 +1,11 @@
+/* thalweg: TensorFlow 2 as a small C library. Include this one header. */
+#ifndef THALWEG_THALWEG_H
+#define THALWEG_THALWEG_H
+
+#include <thalweg/base.h>
+#include <thalweg/tensor.h>
+#include <thalweg/describe.h>
+#include <thalweg/api.h>
+#include <thalweg/run.h>
+
+#endif

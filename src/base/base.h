@@ -1,0 +1,191 @@
+/* What every folder may use: allocation, objects, errors, text, arrays, maps, files, worker threads.
+ *
+ * Conventions of the whole library
+ *   - A function that can fail returns tw_status or a pointer; it has set the thread's error by tw__fail when it returns
+ *     a status other than TW_OK or NULL. The first error is kept.
+ *   - Memory comes from tw__alloc and its kin alone, so that tests can make the n-th allocation fail.
+ */
+#ifndef TW_BASE_H
+#define TW_BASE_H
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include <thalweg/base.h>
+
+/* ---- allocation (alloc.c) ---- */
+void *tw__alloc(size_t size);                       /* not cleared; 64-byte aligned from 64 bytes on; never NULL for 0 */
+void *tw__alloc_zero(size_t size);
+void *tw__alloc_array(size_t count, size_t size);   /* cleared; the product is checked */
+void *tw__realloc(void *memory, size_t size);
+void tw__free(void *memory);
+char *tw__strdup(const char *text);
+char *tw__strndup(const char *text, size_t size);
+/* Makes the n-th allocation from now on fail (1 = the next one); 0 switches that off. */
+TW_API_FUNCTION void tw__alloc_fail_at(long n);
+TW_API_FUNCTION long tw__alloc_count(void);         /* allocations so far in the process */
+
+/* Makes room for `need` items, at least doubling; items may move. */
+tw_status tw__grow(void *items_pointer, size_t *capacity, size_t need, size_t item_size);
+#define TW_GROW(items, capacity, need) tw__grow(&(items), &(capacity), (need), sizeof *(items))
+
+/* ---- errors (error.c) ---- */
+/* Sets the thread's error unless there is one, and returns the code. */
+tw_status tw__fail(tw_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+tw_status tw__no_memory(size_t size);
+/* Puts text before the message of the thread's error. */
+void tw__error_prefix(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The code of the thread's error, TW_INTERNAL if there is none (a failure that set none). */
+tw_status tw__error_status(void);
+/* Takes the error out of the thread, to be given back by tw__error_restore; for work that must go on after a failure. */
+typedef struct tw__saved_error {
+    tw_status code;
+    char *message;
+} tw__saved_error;
+tw__saved_error tw__error_take(void);
+void tw__error_restore(tw__saved_error saved);
+
+#define TW_TRY(expression)                                     \
+    do {                                                       \
+        tw_status try_status_ = (expression);                  \
+        if (__builtin_expect(try_status_ != TW_OK, 0))         \
+            return try_status_;                                \
+    } while (0)
+
+/* ---- objects (object.c) ---- */
+/* The first byte of an object is 1, which no name begins with: so a tw_named can be either. */
+#define TW_OBJECT_MAGIC 0x54570001u
+
+struct tw_object {
+    uint32_t magic;
+    _Atomic int32_t references;
+    const tw_class *class;
+    void *peer;   /* the embedding language's object that stands for this one and carries its references, or NULL */
+    void *config; /* the arguments it was made with (spec/), or NULL */
+};
+
+typedef void (*tw__visitor)(void *context, tw_object *child);
+
+struct tw_signature;
+struct tw_field;
+
+/* One class of objects. Rows of user-visible classes are made by TW_CLASS (spec/spec.h); inner ones are plain structs. */
+struct tw_class {
+    const char *name;                     /* "Dense" */
+    const tw_class *parent;
+    size_t size;                          /* of the instance struct, which begins with the parent's */
+    void (*destroy)(void *self);          /* releases what this level holds; the parent's runs after it */
+    void (*visit)(void *self, tw__visitor visitor, void *context); /* every object this level holds a reference to */
+    void (*clear)(void *self);            /* drops those references, to break a cycle */
+    tw_status (*init)(void *self, const void *args); /* this level's part of construction, after the parent's */
+    const void *methods;                  /* what the level's own mechanism needs, e.g. a layer's functions */
+    const struct tw_signature *signature; /* arguments; NULL for inner classes */
+    void (*free_config)(void *self);
+    void (*free_memory)(void *self);      /* NULL: tw__free */
+    const char *doc;
+};
+
+void *tw__object_new(const tw_class *class);      /* cleared, one reference */
+bool tw__is(const void *object, const tw_class *class);
+bool tw__named_is_object(tw_named named);
+void tw__object_visit(void *object, tw__visitor visitor, void *context);
+void tw__object_clear(void *object);
+/* The nearest `methods` on the way from the object's class to its root. */
+const void *tw__methods(const void *object);
+
+/* The embedding language's hooks: how a peer's references are counted. Set once. */
+TW_API_FUNCTION void tw__peer_hooks(void (*retain)(void *peer), void (*release)(void *peer));
+/* From now on `peer` stands for the object: references held so far become references to the peer, and the object
+ * dies with it (tw__object_end). */
+TW_API_FUNCTION void tw__object_attach(void *object, void *peer);
+TW_API_FUNCTION void tw__object_end(void *object);
+
+/* Assigns to a slot that holds a reference: the new object is retained, the old one released. */
+void tw__set(void *slot, const void *object);
+
+/* ---- text (text.c) ---- */
+typedef struct tw__text {
+    char *data; /* always ends in a zero byte once something was added */
+    size_t size, capacity;
+    bool failed; /* an allocation failed: the thread's error is set */
+} tw__text;
+void tw__text_add(tw__text *text, const char *string);
+void tw__text_bytes(tw__text *text, const void *data, size_t size);
+void tw__text_format(tw__text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tw__text_clear(tw__text *text);  /* keeps the memory */
+void tw__text_free(tw__text *text);
+char *tw__text_take(tw__text *text);  /* the string, for tw__free (or a user's free()); NULL if failed */
+char *tw__format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool tw__starts_with(const char *text, const char *prefix);
+bool tw__ends_with(const char *text, const char *suffix);
+
+/* ---- map from byte strings to pointers (map.c), in insertion order ---- */
+typedef struct tw__map_entry {
+    char *key;
+    size_t key_size;
+    void *value;
+} tw__map_entry;
+typedef struct tw__map {
+    tw__map_entry *entries;
+    size_t count, capacity;
+    uint32_t *table; /* entry index + 1, open addressing */
+    size_t table_size;
+} tw__map;
+tw_status tw__map_put(tw__map *map, const void *key, size_t key_size, void *value); /* replaces */
+void *tw__map_get(const tw__map *map, const void *key, size_t key_size);            /* NULL if not there */
+bool tw__map_has(const tw__map *map, const void *key, size_t key_size);
+void tw__map_free(tw__map *map, void (*free_value)(void *));
+
+/* ---- map from pointers to integers (pointer_map.c) ---- */
+typedef struct tw__pointer_map {
+    const void **keys;
+    int64_t *values;
+    size_t count, size; /* size: of the table, a power of two */
+} tw__pointer_map;
+tw_status tw__pointer_map_put(tw__pointer_map *map, const void *key, int64_t value);
+int64_t tw__pointer_map_get(const tw__pointer_map *map, const void *key, int64_t otherwise);
+void tw__pointer_map_clear(tw__pointer_map *map); /* keeps the memory */
+void tw__pointer_map_free(tw__pointer_map *map);
+
+/* ---- files (file.c) ---- */
+/* One atomic-file writer for everything: bytes go to a temporary name beside `path`; commit syncs, renames and syncs the
+ * directory; abandoning removes the temporary. THALWEG_FSYNC=0 in the environment leaves out the syncs. */
+typedef struct tw__file_writer tw__file_writer;
+tw__file_writer *tw__file_create(const char *path);
+tw_status tw__file_write(tw__file_writer *writer, const void *data, size_t size);
+tw_status tw__file_commit(tw__file_writer *writer);  /* ends the writer, also when it fails */
+void tw__file_abandon(tw__file_writer *writer);      /* NULL is fine */
+int64_t tw__file_position(const tw__file_writer *writer);
+
+/* A file for reading at any offset. */
+typedef struct tw__file_reader {
+    int descriptor;
+    int64_t size;
+    char *path;
+} tw__file_reader;
+tw_status tw__file_open(tw__file_reader *reader, const char *path);
+tw_status tw__file_read_at(const tw__file_reader *reader, int64_t offset, void *data, size_t size); /* all of it or an error */
+void tw__file_close(tw__file_reader *reader);
+/* The whole file in memory with a zero byte behind it, for tw__free; the limit guards against nonsense. */
+char *tw__file_read_all(const char *path, size_t limit, size_t *size);
+
+bool tw__path_exists(const char *path);
+tw_status tw__make_directories(const char *path); /* like mkdir -p */
+char *tw__path_join(const char *directory, const char *name); /* as os.path.join: an absolute name stands alone */
+char *tw__path_directory(const char *path);       /* as os.path.dirname */
+const char *tw__path_name(const char *path);      /* behind the last slash */
+tw_status tw__file_remove(const char *path);      /* a file that is not there is no error */
+tw_status tw__sync_directory(const char *path);
+/* Sets NOT_FOUND, PERMISSION_DENIED … as errno says, with the path. */
+tw_status tw__fail_errno(int number, const char *what, const char *path);
+
+/* ---- worker threads (pool.c) ---- */
+int tw__thread_count(void); /* workers + the caller */
+void tw__thread_count_set(int count);
+/* Calls body(context, begin, end) over [0, count) in chunks of at least `grain`; the caller works too. Chunks are the
+ * same for the same count, grain and number of threads. A call inside a body runs in its own thread. */
+void tw__parallel(int64_t count, int64_t grain, void (*body)(void *context, int64_t begin, int64_t end), void *context);
+
+#endif

@@ -1,0 +1,166 @@
+/* Reference-counted objects.
+ *
+ * An object counts its own references until the embedding language makes a peer for it (a Python object, say). From
+ * then on every reference is one to the peer, the language's collector sees them all (tw__object_visit), and the object
+ * ends when its peer does. So there is one count, and an object keeps its identity and its Python side while C holds it. */
+#include <stdlib.h>
+
+#include "base/base.h"
+
+static void (*peer_retain)(void *peer);
+static void (*peer_release)(void *peer);
+
+void tw__peer_hooks(void (*retain)(void *peer), void (*release)(void *peer))
+{
+    peer_retain = retain;
+    peer_release = release;
+}
+
+void *tw__object_new(const tw_class *class)
+{
+    tw_object *object = tw__alloc_zero(class->size);
+    if (!object)
+        return NULL;
+    object->magic = TW_OBJECT_MAGIC;
+    atomic_init(&object->references, 1);
+    object->class = class;
+    return object;
+}
+
+void *tw_retain(const void *pointer)
+{
+    tw_object *object = (tw_object *)pointer;
+    if (!object)
+        return NULL;
+    if (object->peer)
+        peer_retain(object->peer);
+    else
+        atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
+    return object;
+}
+
+void tw__object_end(void *pointer)
+{
+    tw_object *object = pointer;
+    for (const tw_class *class = object->class; class; class = class->parent) {
+        if (class->destroy)
+            class->destroy(object);
+    }
+    if (object->config && object->class->free_config)
+        object->class->free_config(object);
+    object->magic = 0;
+    if (object->class->free_memory)
+        object->class->free_memory(object);
+    else
+        tw__free(object);
+}
+
+void tw_release(const void *pointer)
+{
+    tw_object *object = (tw_object *)pointer;
+    if (!object)
+        return;
+    if (object->peer)
+        peer_release(object->peer);
+    else if (atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) == 1)
+        tw__object_end(object);
+}
+
+void tw__object_attach(void *pointer, void *peer)
+{
+    tw_object *object = pointer;
+    int32_t held = atomic_load(&object->references);
+    object->peer = peer;
+    while (held-- > 0)
+        peer_retain(peer);
+}
+
+const char *tw_class_name(const void *object)
+{
+    return object ? ((const tw_object *)object)->class->name : "";
+}
+
+bool tw__is(const void *object, const tw_class *class)
+{
+    if (!object)
+        return false;
+    for (const tw_class *c = ((const tw_object *)object)->class; c; c = c->parent) {
+        if (c == class)
+            return true;
+    }
+    return false;
+}
+
+bool tw__named_is_object(tw_named named)
+{
+    return named && *(const unsigned char *)named == (TW_OBJECT_MAGIC & 0xff);
+}
+
+void tw__object_visit(void *object, tw__visitor visitor, void *context)
+{
+    for (const tw_class *c = ((tw_object *)object)->class; c; c = c->parent) {
+        if (c->visit)
+            c->visit(object, visitor, context);
+    }
+}
+
+void tw__object_clear(void *object)
+{
+    for (const tw_class *c = ((tw_object *)object)->class; c; c = c->parent) {
+        if (c->clear)
+            c->clear(object);
+    }
+}
+
+const void *tw__methods(const void *object)
+{
+    for (const tw_class *c = ((const tw_object *)object)->class; c; c = c->parent) {
+        if (c->methods)
+            return c->methods;
+    }
+    return NULL;
+}
+
+void tw__set(void *slot, const void *object)
+{
+    void **place = slot;
+    void *old = *place;
+    *place = tw_retain(object);
+    tw_release(old);
+}
+
+/* ---- scope ---- */
+
+struct tw_scope {
+    tw_object object;
+    void **items;
+    size_t count, capacity;
+};
+
+static void scope_destroy(void *self)
+{
+    tw_scope *scope = self;
+    for (size_t i = 0; i < scope->count; i++)
+        tw_release(scope->items[i]);
+    tw__free(scope->items);
+}
+
+static const tw_class scope_class = { .name = "Scope", .size = sizeof(tw_scope), .destroy = scope_destroy };
+
+tw_scope *tw_scope_new(void)
+{
+    return tw__object_new(&scope_class);
+}
+
+void *tw_scope_keep(tw_scope *scope, void *object)
+{
+    if (!scope || !object) {
+        tw_release(object);
+        return NULL;
+    }
+    if (TW_GROW(scope->items, scope->capacity, scope->count + 1) != TW_OK) {
+        tw_release(object);
+        return NULL;
+    }
+    return scope->items[scope->count++] = object;
+}

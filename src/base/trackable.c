@@ -1,0 +1,82 @@
+/* Named children; see trackable.h. */
+#include "base/trackable.h"
+
+tw__trackable_hooks tw__trackable_hook;
+
+static void drop_children(void *self)
+{
+    tw_trackable *trackable = self;
+    size_t count = trackable->child_count;
+    tw__child *children = trackable->children;
+    trackable->child_count = trackable->child_capacity = 0;
+    trackable->children = NULL;
+    for (size_t i = 0; i < count; i++) {
+        tw__free(children[i].name);
+        tw_release(children[i].object);
+    }
+    tw__free(children);
+}
+
+static void destroy(void *self)
+{
+    tw_trackable *trackable = self;
+    if (trackable->pending && tw__trackable_hook.forget)
+        tw__trackable_hook.forget(trackable);
+    drop_children(self);
+}
+
+static void visit(void *self, tw__visitor visitor, void *context)
+{
+    tw_trackable *trackable = self;
+    for (size_t i = 0; i < trackable->child_count; i++)
+        visitor(context, trackable->children[i].object);
+}
+
+const tw_class tw__trackable_class = {
+    .name = "Trackable", .size = sizeof(tw_trackable), .destroy = destroy, .visit = visit, .clear = drop_children,
+};
+
+static tw__child *find(const tw_trackable *parent, const char *name)
+{
+    for (size_t i = 0; i < parent->child_count; i++) {
+        if (strcmp(parent->children[i].name, name) == 0)
+            return &parent->children[i];
+    }
+    return NULL;
+}
+
+tw_trackable *tw__tracked(const tw_trackable *parent, const char *name)
+{
+    tw__child *child = find(parent, name);
+    return child ? (tw_trackable *)child->object : NULL;
+}
+
+tw_status tw__track(tw_trackable *parent, const char *name, void *object)
+{
+    tw__child *child = find(parent, name);
+    if (child) {
+        tw__set(&child->object, object);
+    } else {
+        TW_TRY(TW_GROW(parent->children, parent->child_capacity, parent->child_count + 1));
+        char *copy = tw__strdup(name);
+        if (!copy)
+            return TW_RESOURCE_EXHAUSTED;
+        parent->children[parent->child_count++] = (tw__child){ copy, tw_retain(object) };
+    }
+    if (parent->pending && tw__trackable_hook.bind)
+        return tw__trackable_hook.bind(parent, name, object);
+    return TW_OK;
+}
+
+void tw__untrack(tw_trackable *parent, const char *name)
+{
+    tw__child *child = find(parent, name);
+    if (!child)
+        return;
+    tw_object *object = child->object;
+    tw__free(child->name);
+    size_t index = (size_t)(child - parent->children);
+    memmove(child, child + 1, (parent->child_count - index - 1) * sizeof *child);
+    parent->child_count--;
+    tw_release(object);
+}

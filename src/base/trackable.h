@@ -1,0 +1,35 @@
+/* Objects with named children: the tree that checkpoints are made of. Variables, layers, models, optimizers, lists, dicts and
+ * Checkpoint itself are trackables. The saving folder gives `bind`, which runs when a child is added to an object that a restore
+ * is waiting for. */
+#ifndef TW_TRACKABLE_H
+#define TW_TRACKABLE_H
+
+#include "base/base.h"
+
+typedef struct tw__child {
+    char *name;
+    tw_object *object; /* a tw_trackable; a reference */
+} tw__child;
+
+typedef struct tw_trackable {
+    tw_object object;
+    tw__child *children; /* in the order of tracking */
+    size_t child_count, child_capacity;
+    void *pending;       /* saving's list of restores that wait for children of this object; see saving/ */
+} tw_trackable;
+
+extern const tw_class tw__trackable_class;
+
+/* Adds or replaces the child of that name. The child is retained. */
+tw_status tw__track(tw_trackable *parent, const char *name, void *child);
+void tw__untrack(tw_trackable *parent, const char *name);
+tw_trackable *tw__tracked(const tw_trackable *parent, const char *name); /* borrowed; NULL */
+
+/* Set by saving/. `bind`: a child has come to a parent with `pending`; `forget`: an object with `pending` dies. */
+typedef struct tw__trackable_hooks {
+    tw_status (*bind)(tw_trackable *parent, const char *name, tw_trackable *child);
+    void (*forget)(tw_trackable *trackable);
+} tw__trackable_hooks;
+extern tw__trackable_hooks tw__trackable_hook;
+
+#endif

@@ -1,0 +1,212 @@
+/* Ops: one table row each, with TensorFlow's own name, arguments, attributes and semantics.
+ *
+ *     TW_OP(Softplus,
+ *         .inputs = "features: T", .outputs = "activations: T",
+ *         .attrs = "T: {half, bfloat16, float, double} = float",
+ *         .shape = tw_shape_same, .compute = softplus_cpu, .gradient = softplus_grad,
+ *         .doc = "log(exp(features) + 1), element by element.");
+ *
+ * A row begins at a line's start in any .c file under src/op; the build collects rows (tools/collect_rows.py). Declared
+ * names: `extern const tw_op tw__op_Softplus` in the generated "rows.h".
+ *
+ * The mini-language
+ *   inputs, outputs   "name: type, …"; type is a dtype (float, int32, string, resource), a type attr (T), a list of one type with a
+ *                     count attr (N * T), or a list of types (a list(type) attr's name). TensorFlow's order and names.
+ *   attrs             "name: kind = default, …"; kind is int, float, bool, string, type, shape, tensor, func, list(kind), or a set of
+ *                     allowed dtypes {float, double} or strings {'SAME', 'VALID'}. int may be bounded: "N: int >= 1". Attrs that are types of inputs
+ *                     or counts of lists are found by themselves.
+ *
+ * A row's functions
+ *   shape      from inputs' shapes (partial ones while tracing; complete ones when eager) to outputs' shapes, and every check
+ *              of shapes: it runs before compute. Values of inputs may be asked for (NULL if not known).
+ *   compute    fills the outputs. Their memory is made beforehand if the shape function left them complete, else by tw__output.
+ *   gradient   emits ops through the one door (tw__apply), so it works eagerly, traced and twice. NULL: not differentiable (the
+ *              gradient is None), unless no_gradient says that asking is an error.
+ */
+#ifndef TW_OP_H
+#define TW_OP_H
+
+#include "tensor/tensor.h"
+
+#define TW_MAX_ATTRS 16
+
+typedef enum tw__attr_kind {
+    TW_ATTR_NONE,
+    TW_ATTR_INT,
+    TW_ATTR_FLOAT,
+    TW_ATTR_BOOL,
+    TW_ATTR_STRING,
+    TW_ATTR_TYPE,
+    TW_ATTR_SHAPE,
+    TW_ATTR_TENSOR,
+    TW_ATTR_FUNC,
+    TW_ATTR_INTS,   /* list(int) */
+    TW_ATTR_FLOATS,
+    TW_ATTR_BOOLS,
+    TW_ATTR_STRINGS,
+    TW_ATTR_TYPES,
+    TW_ATTR_SHAPES,
+} tw__attr_kind;
+
+/* One attr: a name and a value. As an argument it borrows what it points to. */
+typedef struct tw_attr {
+    const char *name;
+    tw__attr_kind kind;
+    int32_t count; /* of lists */
+    union {
+        int64_t i;
+        double f;
+        bool b;
+        tw_dtype type;
+        tw_string s;
+        const tw_shape *shape;
+        tw_tensor *tensor;
+        void *func;
+        const int64_t *ints;
+        const double *floats;
+        const bool *bools;
+        const tw_string *strings;
+        const tw_dtype *types;
+        const tw_shape *shapes;
+    };
+} tw_attr;
+
+#define TW_A_INT(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_INT, .i = (value_) })
+#define TW_A_FLOAT(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_FLOAT, .f = (value_) })
+#define TW_A_BOOL(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_BOOL, .b = (value_) })
+#define TW_A_TYPE(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_TYPE, .type = (value_) })
+#define TW_A_STRING(name_, value_) \
+    ((tw_attr){ .name = (name_), .kind = TW_ATTR_STRING, .s = { (value_), strlen(value_) } })
+#define TW_A_SHAPE(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_SHAPE, .shape = (value_) })
+#define TW_A_TENSOR(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_TENSOR, .tensor = (value_) })
+#define TW_A_INTS(name_, values_, count_) \
+    ((tw_attr){ .name = (name_), .kind = TW_ATTR_INTS, .count = (int32_t)(count_), .ints = (values_) })
+#define TW_A_TYPES(name_, values_, count_) \
+    ((tw_attr){ .name = (name_), .kind = TW_ATTR_TYPES, .count = (int32_t)(count_), .types = (values_) })
+
+typedef struct tw_op tw_op;
+
+/* What the shape function sees. Lists of inputs and outputs are flat: a list input takes as many places as it has members. */
+typedef struct tw__inference {
+    const tw_op *op;
+    int input_count, output_count;
+    const tw_shape *const *shapes;      /* of the inputs */
+    const tw_dtype *dtypes;             /* of the inputs */
+    tw_tensor *const *values;           /* of the inputs; an entry is NULL where the value is not known yet */
+    const tw_attr *attrs;               /* complete, in the row's order */
+    tw_shape *out_shapes;               /* unknown to begin with */
+    tw_dtype *out_dtypes;               /* filled in from the row beforehand */
+} tw__inference;
+
+/* What compute sees. */
+typedef struct tw__kernel {
+    const tw_op *op;
+    int input_count, output_count;
+    tw_tensor *const *inputs;
+    tw_tensor **outputs;
+    const tw_attr *attrs;
+    const tw_dtype *out_dtypes;
+    void **state;     /* one word that lives as long as this use of the op: a node in a graph; eagerly one per op and attrs. NULL if none */
+} tw__kernel;
+
+/* What the gradient function sees. Outputs' gradients may be NULL (zero). It sets input_grads[i] to a new reference where it is
+ * wanted; NULL means none. */
+typedef struct tw__gradient {
+    const tw_op *op;
+    int input_count, output_count;
+    tw_tensor *const *inputs;
+    tw_tensor *const *outputs;
+    tw_tensor *const *output_grads;
+    tw_tensor **input_grads;
+    const bool *wanted;                 /* per input */
+    const tw_attr *attrs;
+} tw__gradient;
+
+struct tw_op {
+    const char *name;
+    const char *inputs, *outputs, *attrs;
+    tw_status (*shape)(tw__inference *inference);
+    tw_status (*compute)(tw__kernel *kernel);
+    tw_status (*gradient)(tw__gradient *gradient);
+    bool stateful;
+    bool no_gradient;              /* asking for a gradient is an error (LookupError in Python) */
+    void (*free_state)(void *state);
+    const char *doc;
+};
+
+/* The row macro. The struct is found by the generated table. */
+#define TW_OP(op_name, ...) const tw_op tw__op_##op_name = { .name = #op_name, __VA_ARGS__ }
+
+/* ---- the parsed signature (signature.c) ---- */
+typedef struct tw__arg {
+    char *name;
+    tw_dtype dtype;       /* fixed, or TW_DTYPE_NONE */
+    int type_attr;        /* index of the attr that names the dtype, -1 */
+    int count_attr;       /* index of the attr that counts a list, -1 */
+    int types_attr;       /* index of the list(type) attr, -1 */
+} tw__arg;
+
+typedef struct tw__attr_def {
+    char *name;
+    tw__attr_kind kind;
+    bool has_default;
+    tw_attr value;        /* the default */
+    uint64_t allowed_types; /* bit per dtype; 0: all */
+    char **allowed_strings; /* ends in NULL; NULL: all */
+    bool has_minimum;
+    int64_t minimum;
+    bool inferred;        /* from the inputs */
+} tw__attr_def;
+
+typedef struct tw__op_signature {
+    int input_count, output_count, attr_count;
+    tw__arg *inputs, *outputs;
+    tw__attr_def *attrs;
+} tw__op_signature;
+
+const tw_op *tw__op_find(const char *name);              /* NULL if there is none; sets no error */
+const tw__op_signature *tw__op_signature_of(const tw_op *op); /* parsed on first use; NULL and INTERNAL if the row is malformed */
+int tw__op_count(void);
+const tw_op *tw__op_at(int index);
+
+/* Completes attrs: matches the given ones by name, infers those that inputs tell, takes defaults, checks allowed values. `complete` has room
+ * for TW_MAX_ATTRS. The dtypes of the outputs and their number follow. */
+tw_status tw__op_resolve(const tw_op *op, const tw_dtype *input_dtypes, int input_count, const tw_attr *given, int given_count,
+                         tw_attr *complete, tw_dtype *out_dtypes, int out_limit, int *output_count);
+
+/* ---- helpers for rows (helpers.c) ---- */
+/* The attr of that name: it must exist in the row. Works on inference, kernel and gradient alike. */
+const tw_attr *tw__attr_find(const tw_op *op, const tw_attr *attrs, const char *name);
+#define TW_ATTR(context, name_) tw__attr_find((context)->op, (context)->attrs, (name_))
+/* Makes output i with that shape, unless it is there already. NULL on failure. */
+tw_tensor *tw__output(tw__kernel *kernel, int index, const tw_shape *shape);
+/* Gives `tensor` (a new reference, taken) as output i. */
+tw_status tw__output_take(tw__kernel *kernel, int index, tw_tensor *tensor);
+/* "MatMul: …": fails with the op's name in front. */
+#define TW_OP_FAIL(context, code, format, ...) tw__fail((code), "%s: " format, (context)->op->name, ##__VA_ARGS__)
+
+tw_status tw_shape_same(tw__inference *inference);      /* every output has the shape of input 0 */
+tw_status tw_shape_broadcast(tw__inference *inference); /* output 0: inputs 0 and 1 broadcast. "Incompatible shapes: [2] vs. [3]" */
+tw_status tw_shape_scalar(tw__inference *inference);    /* every output is a scalar */
+tw_status tw_shape_unknown(tw__inference *inference);
+tw_status tw_shape_none(tw__inference *inference);      /* for ops without outputs */
+tw_status tw__need_rank(const tw__inference *inference, int input, int rank);          /* "Shape must be rank 2 but is rank 1" */
+tw_status tw__need_rank_at_least(const tw__inference *inference, int input, int rank);
+
+/* ---- the one door, seen from below (set by eager/) ---- */
+/* Runs or traces the op; outputs are new references. `outputs` has room for *output_count on entry, which is set to the number made. */
+typedef tw_status (*tw__apply_function)(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
+                                        int attr_count, tw_tensor **outputs, int *output_count);
+extern tw__apply_function tw__apply;
+
+/* One output; NULL on failure. A NULL input gives NULL (the error is set already, or becomes "input i is NULL"). */
+tw_tensor *tw__call(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count);
+#define TW_CALL(op_name, inputs_, attrs_)                                                                                    \
+    tw__call(&tw__op_##op_name, inputs_, (int)(sizeof(inputs_) / sizeof(tw_tensor *)), attrs_,                              \
+             (int)(sizeof(attrs_) / sizeof(tw_attr)))
+#define TW_IN(...) ((tw_tensor *[]){ __VA_ARGS__ })
+#define TW_WITH(...) ((tw_attr[]){ __VA_ARGS__ })
+#define TW_UNARY(op_name, x) tw__call(&tw__op_##op_name, TW_IN(x), 1, NULL, 0)
+#define TW_BINARY(op_name, x, y) tw__call(&tw__op_##op_name, TW_IN(x, y), 2, NULL, 0)
+
+#endif

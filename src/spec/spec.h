@@ -1,0 +1,49 @@
+/* The description language: rows of functions and classes.
+ *
+ *     TW_API(nn_softmax, "nn.softmax(logits: tensor, axis: int = -1, name: str = None) -> tensor",
+ *            "exp(logits) / sum(exp(logits)) along an axis.")
+ *     {
+ *         return softmax_along(args->logits, args->axis);
+ *     }
+ *
+ *     TW_CLASS(layers_dense,
+ *         "keras.layers.Dense(units: int > 0, activation: named<activation> = None, use_bias: bool = True, **layer) -> layer",
+ *         .parent = &tw__class_layer, .size = sizeof(dense), .init = dense_init, .methods = &dense_methods,
+ *         .doc = "Fully connected layer: activation(inputs @ kernel + bias).");
+ *
+ * TW_METHOD and TW_PROPERTY are TW_API with a path "Class.name" (the class's own Python path in front) and a first argument `self`.
+ * A row begins at a line's start. tools/collect_rows.py reads the rows and writes the argument structs and calls
+ * (<thalweg/api.h>), prototypes ("rows.h") and tables (rows.c).
+ *
+ * The function gets complete arguments: defaults filled in, minima and choices checked, required pointers not NULL. It borrows them.
+ *
+ * A class's init gets the arguments of its own level: a level below it may have more, which `**id` in its signature says. Construction
+ * runs root to leaf. The whole struct is kept as the object's config (copied; objects in it are retained), so that attributes and
+ * get_config read it.
+ */
+#ifndef TW_SPEC_H
+#define TW_SPEC_H
+
+#include <thalweg/describe.h>
+
+#include "tensor/tensor.h"
+
+#define TW_API(id, signature_text, doc_text) \
+    tw__result_##id tw__impl_##id(__attribute__((unused)) const tw_##id##_args *args)
+#define TW_METHOD(id, signature_text, doc_text) TW_API(id, signature_text, doc_text)
+#define TW_PROPERTY(id, signature_text, doc_text) TW_API(id, signature_text, doc_text)
+#define TW_CLASS(id, signature_text, ...) \
+    const tw_class tw__class_##id = { \
+        .name = TW__NAME_##id, .signature = &tw__signature_##id, .free_config = tw__config_free, __VA_ARGS__ }
+
+void tw__config_free(void *self);
+/* A deep copy of an argument struct; objects are retained. */
+void *tw__args_copy(const tw_signature *signature, const void *args);
+void tw__args_free(const tw_signature *signature, void *args);
+/* Copies fields of equal names from one struct to another of another signature. Borrowed. */
+void tw__args_project(const tw_signature *from, const void *source, const tw_signature *to, void *target);
+
+/* value makers for results */
+tw_value tw__value_str(const char *text);   /* copies */
+
+#endif

@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""Collect the definition rows of src/ and write what follows from them.
+
+Rows are TW_OP, TW_API, TW_METHOD, TW_PROPERTY and TW_CLASS at a line's start in the .c files under src/. Written to OUT:
+  include/thalweg/api.h   argument structs and C calls of every function and class, for users
+  rows.h                  prototypes of the rows, for the library's own files
+  rows.c                  the tables: ops, signatures with their fields, classes
+An indented row, a duplicate and a malformed signature are errors. Files are only rewritten when they change.
+
+usage: collect_rows.py SRC OUT
+"""
+import os
+import re
+import sys
+
+ROW = re.compile(r"^([ \t]*)(TW_OP|TW_API|TW_METHOD|TW_PROPERTY|TW_CLASS)\((\w+)\s*[,)]", re.M)
+ROLE = {"TW_API": "FUNCTION", "TW_METHOD": "METHOD", "TW_PROPERTY": "PROPERTY", "TW_CLASS": "CLASS"}
+DTYPES = {"float16": 19, "bfloat16": 14, "float32": 1, "float64": 2, "int8": 6, "int16": 5, "int32": 3, "int64": 9, "uint8": 4,
+          "uint16": 17, "uint32": 22, "uint64": 23, "bool": 10, "string": 7, "complex64": 8, "complex128": 18, "resource": 20,
+          "variant": 21}
+PLAIN = {"tensor": "TENSOR", "tensors": "TENSORS", "int": "INT", "float": "FLOAT", "bool": "BOOL", "str": "STR", "dtype": "DTYPE",
+         "shape": "SHAPE", "ints": "INTS", "list": "HANDLES", "pairs": "PAIRS", "named": "NAMED", "number": "NUMBER",
+         "value": "VALUE", "none": "NONE"}
+C_TYPE = {"TENSOR": "tw_tensor *", "TENSORS": "tw_tensors ", "INT": "int64_t ", "FLOAT": "double ", "BOOL": "bool ",
+          "STR": "const char *", "DTYPE": "tw_dtype ", "SHAPE": "tw_shape ", "INTS": "tw_ints ", "HANDLES": "tw_objects ",
+          "PAIRS": "tw_pairs ", "NAMED": "tw_named ", "NUMBER": "double ", "VALUE": "tw_value ", "NONE": "tw_status "}
+C_RESULT = {**C_TYPE, "STR": "char *"}
+
+
+class Bad(Exception):
+    pass
+
+
+def strings_at(text, at):
+    """The string literals (adjacent ones joined) that begin at text[at:]; (content, position behind)."""
+    out, any_seen = [], False
+    while True:
+        m = re.compile(r'\s*"((?:[^"\\]|\\.)*)"').match(text, at)
+        if not m:
+            return ("".join(out) if any_seen else None), at
+        out.append(m.group(1))
+        any_seen = True
+        at = m.end()
+
+
+def split_top(text, mark):
+    parts, depth, last = [], 0, 0
+    for i, c in enumerate(text):
+        if c in "(<{[":
+            depth += 1
+        elif c in ")}]" or (c == ">" and depth and text[:i].count("<") > text[:i].count(">")):
+            depth -= 1
+        elif c == mark and depth == 0:
+            parts.append(text[last:i])
+            last = i + 1
+    parts.append(text[last:])
+    return [p.strip() for p in parts if p.strip()]
+
+
+def c_string(text):
+    return "NULL" if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+class Field:
+    def __init__(self, text, keyword_only):
+        self.keyword_only = keyword_only
+        self.rest = self.inherited = False
+        self.word = self.choices = None
+        if text.startswith("*"):
+            self.rest = True
+            text = text.lstrip("*")
+        m = re.match(r"(\w+)\s*:\s*(.+?)(?:\s*=\s*(.+))?$", text)
+        if not m:
+            raise Bad("argument %r is not 'name: type = default'" % text)
+        self.name, kind, default = m.groups()
+        kind = kind.strip()
+        self.minimum, self.exclusive = None, False
+        if kind.endswith(">"):  # a word in brackets, not a bound
+            bound = None
+        else:
+            bound = re.match(r"(int|float|number)\s*(>=|>)\s*(-?[\d.]+)$", kind)
+        if bound:
+            kind, self.minimum, self.exclusive = bound.group(1), bound.group(3), bound.group(2) == ">"
+        m = re.match(r"str\s*\{(.*)\}$", kind)
+        if m:
+            kind, self.choices = "str", m.group(1)
+        m = re.match(r"(\w+)<(\w+)>$", kind)
+        if m:
+            kind, self.word = m.groups()
+        if kind in PLAIN:
+            self.kind = PLAIN[kind]
+        else:
+            self.kind, self.word = "HANDLE", kind
+        self.required = default is None and not self.rest
+        self.default_none = default == "None"
+        self.inverted = self.kind == "BOOL" and default == "True"
+        self.default = default
+
+    def member(self):
+        if self.inverted:
+            return "no_" + re.sub(r"^use_", "", self.name)
+        return self.name
+
+    def c_member(self):
+        kind = "tw_%s *" % self.word if self.kind == "HANDLE" else C_TYPE[self.kind]
+        out = "%s%s;" % (kind, self.member())
+        if self.kind == "NUMBER":
+            out += " void *%s_object;" % self.name
+        return out
+
+    def row(self, struct):
+        number, real, text = "0", "0", None
+        d = self.default
+        if d not in (None, "None"):
+            if self.kind == "INT":
+                number = "INT64_C(%d)" % int(d)
+            elif self.kind == "BOOL":
+                if d not in ("True", "False"):
+                    raise Bad("bool %s has the default %s" % (self.name, d))
+                number = "1" if d == "True" else "0"
+            elif self.kind == "DTYPE":
+                number = str(DTYPES[d])
+            elif self.kind in ("FLOAT", "NUMBER"):
+                real = repr(float(d))
+            elif self.kind in ("STR", "NAMED"):
+                text = d.strip("'")
+            elif self.kind in ("INTS", "SHAPE"):
+                text = d.strip("()[]")
+            else:
+                raise Bad("%s can have no default but None" % self.name)
+        flags = [f for f in ("required", "default_none", "inverted", "keyword_only", "rest", "inherited") if getattr(self, f)]
+        if self.default_none:
+            flags.append("none_allowed")
+        out = '.name = "%s", .kind = TW_KIND_%s, .offset = offsetof(%s, %s)' % (self.name, self.kind, struct, self.member())
+        out += "".join(", .%s = true" % f for f in flags)
+        if self.word:
+            out += ", .word = " + c_string(self.word)
+        if self.choices:
+            out += ", .choices = " + c_string(self.choices)
+        if self.minimum is not None:
+            out += ", .has_minimum = true, .minimum = %s, .exclusive_minimum = %s" % (
+                self.minimum, "true" if self.exclusive else "false")
+        if number != "0":
+            out += ", .default_int = " + number
+        if real != "0":
+            out += ", .default_float = " + real
+        if text is not None:
+            out += ", .default_text = " + c_string(text)
+        return "{ " + out + " }"
+
+
+class Row:
+    def __init__(self, macro, ident, text, doc, where):
+        self.id, self.role, self.text, self.doc, self.where = ident, ROLE[macro], text, doc, where
+        m = re.match(r"([\w.|]+)\((.*)\)\s*(?:->\s*([\w<>]+))?$", text, re.S)
+        if not m:
+            raise Bad("the signature %r is not 'path(arguments) -> result'" % text)
+        self.path, arguments, result = m.groups()
+        self.result, self.result_word = "NONE", None
+        if result in PLAIN:
+            self.result = PLAIN[result]
+        elif result:
+            self.result, self.result_word = "HANDLE", result
+        if self.role == "CLASS" and self.result == "NONE":
+            self.result, self.result_word = "HANDLE", ident
+        self.fields, self.bases = [], []
+        keyword_only = False
+        for part in split_top(arguments, ","):
+            if part == "*":
+                keyword_only = True
+            elif re.match(r"\*\*\w+$", part):
+                self.bases.append(part[2:])
+            else:
+                self.fields.append(Field(part, keyword_only))
+        if self.role in ("METHOD", "PROPERTY") and (not self.fields or self.fields[0].name != "self"):
+            raise Bad("the first argument of a method is self")
+
+    def inherit(self, rows, seen=()):
+        for base in self.bases:
+            if base not in rows or base in seen:
+                raise Bad("**%s names no class" % base)
+            rows[base].inherit(rows, seen + (self.id,))
+            for field in rows[base].fields:
+                if field.name not in [f.name for f in self.fields]:
+                    copy = Field.__new__(Field)
+                    copy.__dict__.update(field.__dict__)
+                    copy.inherited = copy.keyword_only = True
+                    self.fields.append(copy)
+        self.bases = []
+
+    def c_result(self):
+        if self.result == "HANDLE":
+            return "tw_%s *" % self.result_word
+        return C_RESULT[self.result]
+
+    def struct(self):
+        return "typedef struct tw_%s_args {\n    char tw_;\n%s} tw_%s_args;" % (
+            self.id, "".join("    %s\n" % f.c_member() for f in self.fields), self.id)
+
+
+def failure(result):
+    return {"NONE": "tw_error_code()", "BOOL": "false", "INT": "0", "FLOAT": "0", "DTYPE": "TW_DTYPE_NONE",
+            "SHAPE": "TW_UNKNOWN_SHAPE", "TENSORS": "(tw_tensors){ 0 }", "VALUE": "(tw_value){ 0 }"}.get(result, "NULL")
+
+
+def invoke(row):
+    """The C lines that call the row and put its result into a tw_value."""
+    call = ("tw_class_make(&tw__class_%s, args)" % row.id) if row.role == "CLASS" else "tw__impl_%s(args)" % row.id
+    kinds = {"TENSOR": ("TENSOR", "tensor"), "HANDLE": ("OBJECT", "object")}
+    if row.result == "NONE":
+        return "return %s;" % call
+    if row.result == "VALUE":
+        return "*result = %s;\n    return tw_error_code();" % call
+    if row.result in kinds:
+        tag, member = kinds[row.result]
+        return ("*result = (tw_value){ .kind = TW_VALUE_%s, .%s = %s };\n"
+                "    return result->%s ? TW_OK : tw__null_status(result);" % (tag, member, call, member))
+    if row.result == "TENSORS":
+        return "return tw__value_of_tensors(%s, result);" % call
+    if row.result == "STR":
+        return "return tw__value_of_text(%s, result);" % call
+    if row.result == "SHAPE":
+        return "return tw__value_of_shape(%s, result);" % call
+    tag, member = {"INT": ("INT", "i"), "FLOAT": ("FLOAT", "f"), "BOOL": ("BOOL", "b"), "DTYPE": ("DTYPE", "dtype")}[row.result]
+    return "*result = (tw_value){ .kind = TW_VALUE_%s, .%s = %s };\n    return tw_error_code();" % (tag, member, call)
+
+
+def scan(src):
+    ops, rows, problems = [], {}, []
+    for folder, names, files in os.walk(src):
+        names.sort()
+        for name in sorted(files):
+            if not name.endswith(".c"):
+                continue
+            path = os.path.join(folder, name)
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            for m in ROW.finditer(text):
+                where = "%s:%d" % (path, text.count("\n", 0, m.start()) + 1)
+                indent, macro, ident = m.groups()
+                if indent:
+                    problems.append("%s: error: the row %s(%s) must begin at the line's start" % (where, macro, ident))
+                elif macro == "TW_OP":
+                    if ident in [o for o, _ in ops]:
+                        problems.append("%s: error: a second row for the op %s" % (where, ident))
+                    ops.append((ident, where))
+                else:
+                    signature, at = strings_at(text, m.end())
+                    doc = None
+                    if macro == "TW_CLASS":
+                        end = text.index(");\n", at)
+                        d = re.compile(r"\.doc\s*=").search(text, at, end)
+                        if d:
+                            doc, _ = strings_at(text, d.end())
+                    else:
+                        doc, _ = strings_at(text, text.index(",", at) + 1 if "," in text[at:at + 3] else at)
+                    try:
+                        if signature is None or not doc:
+                            raise Bad("a row needs a signature and a doc text")
+                        if ident in rows:
+                            raise Bad("a second row %s (the other: %s)" % (ident, rows[ident].where))
+                        rows[ident] = Row(macro, ident, signature, doc, where)
+                    except (Bad, KeyError, ValueError) as e:
+                        problems.append("%s: error: %s" % (where, e))
+    for row in rows.values():
+        try:
+            row.inherit(rows)
+        except Bad as e:
+            problems.append("%s: error: %s" % (row.where, e))
+    paths = {}
+    for row in rows.values():
+        for path in row.path.split("|"):
+            if path in paths:
+                problems.append("%s: error: %s stands also at %s" % (row.where, path, paths[path]))
+            paths[path] = row.where
+    return sorted(ops), [rows[k] for k in sorted(rows)], problems
+
+
+def handles(rows):
+    words = {f.word for r in rows for f in r.fields if f.kind == "HANDLE"} | {r.result_word for r in rows if r.result == "HANDLE"}
+    return sorted(words - {"tensor"})
+
+
+def api_header(rows):
+    out = ["/* Every function and class as C calls: required arguments first, then options by name.",
+           " *     tw_auto tw_tensor *p = tw_nn_softmax(logits, .axis = 1);",
+           " * Made from the definition rows by tools/collect_rows.py. */",
+           "#ifndef THALWEG_API_H", "#define THALWEG_API_H", "", "#include <thalweg/describe.h>", "", "#ifdef __cplusplus",
+           'extern "C" {', "#endif", ""]
+    out += ["typedef struct tw_%s tw_%s;" % (h, h) if h != "model" else "typedef struct tw_layer tw_model; /* a model is a layer */"
+            for h in handles(rows)]
+    for row in rows:
+        out += ["", "/* %s" % row.text.replace("*/", "* /"), " * %s */" % row.doc.replace("\\n", " ").replace("*/", "* /"), row.struct(),
+                "TW_API_FUNCTION %stw_%s_(const tw_%s_args *args);" % (row.c_result(), row.id, row.id),
+                "#define tw_%s(...) tw_%s_(&(tw_%s_args){ .tw_ = 0, __VA_ARGS__ })" % (row.id, row.id, row.id)]
+    out += ["", "#ifdef __cplusplus", "}", "#endif", "#endif", ""]
+    return "\n".join(out)
+
+
+def rows_header(ops, rows):
+    out = ["/* Prototypes of the definition rows; made by tools/collect_rows.py. */", "#ifndef TW_ROWS_H", "#define TW_ROWS_H", "",
+           "#include <thalweg/api.h>", '#include "op/op.h"', '#include "spec/spec.h"', ""]
+    out += ["extern const tw_op tw__op_%s;" % o for o, _ in ops]
+    for row in rows:
+        out.append("extern const tw_signature tw__signature_%s;" % row.id)
+        if row.role == "CLASS":
+            out.append("extern const tw_class tw__class_%s;" % row.id)
+            out.append('#define TW__NAME_%s "%s"' % (row.id, row.path.split("|")[0].split(".")[-1]))
+        else:
+            out.append("typedef %stw__result_%s;" % (row.c_result(), row.id))
+            out.append("tw__result_%s tw__impl_%s(const tw_%s_args *args);" % (row.id, row.id, row.id))
+    return "\n".join(out + ["", "#endif", ""])
+
+
+def rows_source(ops, rows):
+    out = ["/* The tables of all definition rows; made by tools/collect_rows.py. */", "#include <stddef.h>", "#include <string.h>", "",
+           '#include "rows.h"', '#include "spec/invoke.h"', "",
+           "const tw_op *const tw__ops[] = {"] + ["    &tw__op_%s," % o for o, _ in ops] + ["    NULL,", "};",
+           "const int tw__ops_count = %d;" % len(ops), ""]
+    for row in rows:
+        struct = "tw_%s_args" % row.id
+        if row.fields:
+            out.append("static const tw_field fields_%s[] = {" % row.id)
+            out += ["    %s," % f.row(struct) for f in row.fields]
+            out.append("};")
+        unused = "" if row.result != "NONE" else "    (void)result;\n"
+        out += ["static tw_status invoke_%s(const void *args, tw_value *result)" % row.id, "{", unused + "    " + invoke(row), "}"]
+        out += ["const tw_signature tw__signature_%s = {" % row.id,
+                '    .id = "%s", .path = "%s", .role = TW_ROLE_%s,' % (row.id, row.path, row.role),
+                "    .fields = %s, .field_count = %d, .args_size = sizeof(%s)," % (
+                    "fields_" + row.id if row.fields else "NULL", len(row.fields), struct),
+                "    .result = TW_KIND_%s, .result_word = %s, .invoke = invoke_%s," % (row.result, c_string(row.result_word), row.id),
+                "    .class_row = %s," % ("&tw__class_" + row.id if row.role == "CLASS" else "NULL"),
+                '    .doc = "%s",' % row.doc, '    .text = "%s",' % row.text, "};"]
+        call = "tw_class_make(&tw__class_%s, &args)" % row.id if row.role == "CLASS" else "tw__impl_%s(&args)" % row.id
+        out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{", "    %s args = *given;" % struct,
+                "    if (tw_args_complete(&tw__signature_%s, &args) != TW_OK)" % row.id, "        return %s;" % failure(row.result),
+                "    return %s;" % call, "}", ""]
+    out += ["const tw_signature *const tw__signatures[] = {"] + ["    &tw__signature_%s," % r.id for r in rows] + ["    NULL,", "};",
+            "const int tw__signatures_count = %d;" % len(rows), ""]
+    return "\n".join(out)
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            if f.read() == text:
+                return
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def main():
+    src, out = sys.argv[1:3]
+    ops, rows, problems = scan(src)
+    if problems:
+        sys.exit("\n".join(problems))
+    write(os.path.join(out, "include", "thalweg", "api.h"), api_header(rows))
+    write(os.path.join(out, "rows.h"), rows_header(ops, rows))
+    write(os.path.join(out, "rows.c"), rows_source(ops, rows))
+
+
+if __name__ == "__main__":
+    main()

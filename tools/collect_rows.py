@@ -332,7 +332,13 @@ def rows_source(ops, rows):
                 "    .result = TW_KIND_%s, .result_word = %s, .invoke = invoke_%s," % (row.result, c_string(row.result_word), row.id),
                 "    .class_row = %s," % ("&tw__class_" + row.id if row.role == "CLASS" else "NULL"),
                 '    .doc = "%s",' % row.doc, '    .text = "%s",' % row.text, "};"]
-        call = "tw_class_make(&tw__class_%s, &args)" % row.id if row.role == "CLASS" else "tw__impl_%s(&args)" % row.id
+        call = "tw__impl_%s(&args)" % row.id
+        if row.role == "CLASS":
+            out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{", "    %s args = *given;" % struct,
+                    "    void *made = NULL;", "    if (tw_args_complete(&tw__signature_%s, &args) == TW_OK)" % row.id,
+                    "        made = tw_class_make(&tw__class_%s, &args);" % row.id,
+                    "    tw__args_release_taken(&tw__signature_%s, &args);" % row.id, "    return made;", "}", ""]
+            continue
         out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{", "    %s args = *given;" % struct,
                 "    if (tw_args_complete(&tw__signature_%s, &args) != TW_OK)" % row.id, "        return %s;" % failure(row.result),
                 "    return %s;" % call, "}", ""]

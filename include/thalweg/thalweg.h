@@ -6,6 +6,6 @@
 #include <thalweg/tensor.h>
 #include <thalweg/describe.h>
 #include <thalweg/api.h>
-#include <thalweg/run.h>
+#include <thalweg/op.h>
 
 #endif

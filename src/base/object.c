@@ -98,10 +98,13 @@ bool tw__named_is_object(tw_named named)
 
 void tw__object_visit(void *object, tw__visitor visitor, void *context)
 {
-    for (const tw_class *c = ((tw_object *)object)->class; c; c = c->parent) {
+    tw_object *self = object;
+    for (const tw_class *c = self->class; c; c = c->parent) {
         if (c->visit)
             c->visit(object, visitor, context);
     }
+    if (self->config && self->class->visit_config)
+        self->class->visit_config(object, visitor, context);
 }
 
 void tw__object_clear(void *object)
@@ -110,6 +113,9 @@ void tw__object_clear(void *object)
         if (c->clear)
             c->clear(object);
     }
+    tw_object *self = object;
+    if (self->config && self->class->free_config)
+        self->class->free_config(object);
 }
 
 const void *tw__methods(const void *object)

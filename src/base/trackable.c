@@ -80,3 +80,17 @@ void tw__untrack(tw_trackable *parent, const char *name)
     parent->child_count--;
     tw_release(object);
 }
+
+const tw_class tw__container_class = { .name = "Container", .parent = &tw__trackable_class, .size = sizeof(tw_trackable) };
+
+tw_trackable *tw__container_new(void)
+{
+    return tw__object_new(&tw__container_class);
+}
+
+tw_status tw__container_append(tw_trackable *container, void *child)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%zu", container->child_count);
+    return tw__track(container, name, child);
+}

@@ -25,6 +25,11 @@ tw_status tw__track(tw_trackable *parent, const char *name, void *child);
 void tw__untrack(tw_trackable *parent, const char *name);
 tw_trackable *tw__tracked(const tw_trackable *parent, const char *name); /* borrowed; NULL */
 
+/* A list or dict: nothing but children, named "0", "1", … or by key. */
+extern const tw_class tw__container_class;
+tw_trackable *tw__container_new(void);
+tw_status tw__container_append(tw_trackable *container, void *child);
+
 /* Set by saving/. `bind`: a child has come to a parent with `pending`; `forget`: an object with `pending` dies. */
 typedef struct tw__trackable_hooks {
     tw_status (*bind)(tw_trackable *parent, const char *name, tw_trackable *child);

@@ -26,63 +26,11 @@
 #ifndef TW_OP_H
 #define TW_OP_H
 
+#include <thalweg/op.h>
+
 #include "tensor/tensor.h"
 
 #define TW_MAX_ATTRS 16
-
-typedef enum tw__attr_kind {
-    TW_ATTR_NONE,
-    TW_ATTR_INT,
-    TW_ATTR_FLOAT,
-    TW_ATTR_BOOL,
-    TW_ATTR_STRING,
-    TW_ATTR_TYPE,
-    TW_ATTR_SHAPE,
-    TW_ATTR_TENSOR,
-    TW_ATTR_FUNC,
-    TW_ATTR_INTS,   /* list(int) */
-    TW_ATTR_FLOATS,
-    TW_ATTR_BOOLS,
-    TW_ATTR_STRINGS,
-    TW_ATTR_TYPES,
-    TW_ATTR_SHAPES,
-} tw__attr_kind;
-
-/* One attr: a name and a value. As an argument it borrows what it points to. */
-typedef struct tw_attr {
-    const char *name;
-    tw__attr_kind kind;
-    int32_t count; /* of lists */
-    union {
-        int64_t i;
-        double f;
-        bool b;
-        tw_dtype type;
-        tw_string s;
-        const tw_shape *shape;
-        tw_tensor *tensor;
-        void *func;
-        const int64_t *ints;
-        const double *floats;
-        const bool *bools;
-        const tw_string *strings;
-        const tw_dtype *types;
-        const tw_shape *shapes;
-    };
-} tw_attr;
-
-#define TW_A_INT(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_INT, .i = (value_) })
-#define TW_A_FLOAT(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_FLOAT, .f = (value_) })
-#define TW_A_BOOL(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_BOOL, .b = (value_) })
-#define TW_A_TYPE(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_TYPE, .type = (value_) })
-#define TW_A_STRING(name_, value_) \
-    ((tw_attr){ .name = (name_), .kind = TW_ATTR_STRING, .s = { (value_), strlen(value_) } })
-#define TW_A_SHAPE(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_SHAPE, .shape = (value_) })
-#define TW_A_TENSOR(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_TENSOR, .tensor = (value_) })
-#define TW_A_INTS(name_, values_, count_) \
-    ((tw_attr){ .name = (name_), .kind = TW_ATTR_INTS, .count = (int32_t)(count_), .ints = (values_) })
-#define TW_A_TYPES(name_, values_, count_) \
-    ((tw_attr){ .name = (name_), .kind = TW_ATTR_TYPES, .count = (int32_t)(count_), .types = (values_) })
 
 typedef struct tw_op tw_op;
 
@@ -129,6 +77,8 @@ struct tw_op {
     tw_status (*compute)(tw__kernel *kernel);
     tw_status (*gradient)(tw__gradient *gradient);
     bool stateful;
+    bool makes_outputs;            /* compute gives its outputs itself (views, values of variables): none are made beforehand */
+    bool reads_variable;           /* input 0 is a variable's handle that tapes watch by themselves */
     bool no_gradient;              /* asking for a gradient is an error (LookupError in Python) */
     void (*free_state)(void *state);
     const char *doc;
@@ -148,7 +98,7 @@ typedef struct tw__arg {
 
 typedef struct tw__attr_def {
     char *name;
-    tw__attr_kind kind;
+    tw_attr_kind kind;
     bool has_default;
     tw_attr value;        /* the default */
     uint64_t allowed_types; /* bit per dtype; 0: all */
@@ -168,6 +118,10 @@ const tw_op *tw__op_find(const char *name);              /* NULL if there is non
 const tw__op_signature *tw__op_signature_of(const tw_op *op); /* parsed on first use; NULL and INTERNAL if the row is malformed */
 int tw__op_count(void);
 const tw_op *tw__op_at(int index);
+
+/* A copy of attrs that outlives the call: one block for tw__free; tensors in it are retained until tw__attrs_free. */
+tw_attr *tw__attrs_copy(const tw_attr *attrs, int count);
+void tw__attrs_free(tw_attr *attrs, int count);
 
 /* Completes attrs: matches the given ones by name, infers those that inputs tell, takes defaults, checks allowed values. `complete` has room
  * for TW_MAX_ATTRS. The dtypes of the outputs and their number follow. */
@@ -193,11 +147,10 @@ tw_status tw_shape_none(tw__inference *inference);      /* for ops without outpu
 tw_status tw__need_rank(const tw__inference *inference, int input, int rank);          /* "Shape must be rank 2 but is rank 1" */
 tw_status tw__need_rank_at_least(const tw__inference *inference, int input, int rank);
 
-/* ---- the one door, seen from below (set by eager/) ---- */
+/* ---- the one door (its body is eager/apply.c) ---- */
 /* Runs or traces the op; outputs are new references. `outputs` has room for *output_count on entry, which is set to the number made. */
-typedef tw_status (*tw__apply_function)(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
-                                        int attr_count, tw_tensor **outputs, int *output_count);
-extern tw__apply_function tw__apply;
+tw_status tw__apply(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
+                    tw_tensor **outputs, int *output_count);
 
 /* One output; NULL on failure. A NULL input gives NULL (the error is set already, or becomes "input i is NULL"). */
 tw_tensor *tw__call(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count);

@@ -20,6 +20,10 @@
  * A class's init gets the arguments of its own level: a level below it may have more, which `**id` in its signature says. Construction
  * runs root to leaf. The whole struct is kept as the object's config (copied; objects in it are retained), so that attributes and
  * get_config read it.
+ *
+ * Ownership in C: what a constructor is built of (arguments named<…>, number objects, list<…> and handles of parts: layer, optimizer,
+ * loss, metric, initializer, schedule, callable) is taken: the C call releases the caller's reference when it is done. Variables, tensors,
+ * pairs and every argument of a function or method are borrowed.
  */
 #ifndef TW_SPEC_H
 #define TW_SPEC_H
@@ -34,12 +38,16 @@
 #define TW_PROPERTY(id, signature_text, doc_text) TW_API(id, signature_text, doc_text)
 #define TW_CLASS(id, signature_text, ...) \
     const tw_class tw__class_##id = { \
-        .name = TW__NAME_##id, .signature = &tw__signature_##id, .free_config = tw__config_free, __VA_ARGS__ }
+        .name = TW__NAME_##id, .signature = &tw__signature_##id, .free_config = tw__config_free, \
+        .visit_config = tw__config_visit, __VA_ARGS__ }
 
 void tw__config_free(void *self);
+void tw__config_visit(void *self, tw__visitor visitor, void *context);
 /* A deep copy of an argument struct; objects are retained. */
 void *tw__args_copy(const tw_signature *signature, const void *args);
 void tw__args_free(const tw_signature *signature, void *args);
+/* Releases the parts that a C constructor takes; see above. */
+void tw__args_release_taken(const tw_signature *signature, const void *args);
 /* Copies fields of equal names from one struct to another of another signature. Borrowed. */
 void tw__args_project(const tw_signature *from, const void *source, const tw_signature *to, void *target);
 

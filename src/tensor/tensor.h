@@ -38,6 +38,7 @@ typedef struct tw__buffer {
     void *data;
     void (*free_data)(void *context); /* foreign memory */
     void *context;
+    void (*end_elements)(struct tw__buffer *buffer); /* frees what strings and objects hold, before the memory goes; or NULL */
 } tw__buffer;
 
 tw__buffer *tw__buffer_new(size_t size); /* 64-byte aligned, not cleared; huge pages asked for when large */

@@ -1,0 +1,173 @@
+/* The one door. Every operation of the library, whoever asks for it (a user, a gradient function, a layer, an optimizer), comes through
+ * tw__apply: attrs are completed, shapes checked and inferred, outputs made, the kernel run, tapes told.
+ *
+ * Kernels with state (random streams) find it by op and attrs: two calls with the same attrs continue one stream. */
+#include <pthread.h>
+
+#include "eager/eager.h"
+
+enum { FEW = 16 }; /* inputs or outputs that fit on the stack */
+
+/* ---- state of kernels ---- */
+
+typedef struct kernel_state {
+    void *state;
+    void (*free_state)(void *);
+} kernel_state;
+
+static pthread_mutex_t states_lock = PTHREAD_MUTEX_INITIALIZER;
+static tw__map states;
+
+static void free_state(void *memory)
+{
+    kernel_state *s = memory;
+    if (s->state && s->free_state)
+        s->free_state(s->state);
+    tw__free(s);
+}
+
+void tw__kernel_states_clear(void)
+{
+    pthread_mutex_lock(&states_lock);
+    tw__map_free(&states, free_state);
+    pthread_mutex_unlock(&states_lock);
+}
+
+/* Under the lock: the slot of this op with these attrs. */
+static void **find_state(const tw_op *op, const tw_attr *attrs, int attr_count)
+{
+    tw__text key = { 0 };
+    tw__text_add(&key, op->name);
+    for (int i = 0; i < attr_count; i++) {
+        if (attrs[i].kind == TW_ATTR_TYPE)
+            tw__text_format(&key, "|%d", (int)attrs[i].type);
+        else if (attrs[i].kind == TW_ATTR_BOOL)
+            tw__text_format(&key, "|%d", (int)attrs[i].b);
+        else
+            tw__text_format(&key, "|%lld", (long long)attrs[i].i);
+    }
+    if (key.failed) {
+        tw__text_free(&key);
+        return NULL;
+    }
+    kernel_state *s = tw__map_get(&states, key.data, key.size);
+    if (!s) {
+        s = tw__alloc_zero(sizeof *s);
+        if (s)
+            s->free_state = op->free_state;
+        if (s && tw__map_put(&states, key.data, key.size, s) != TW_OK) {
+            tw__free(s);
+            s = NULL;
+        }
+    }
+    tw__text_free(&key);
+    return s ? &s->state : NULL;
+}
+
+/* ---- one call ---- */
+
+typedef struct call {
+    tw_dtype dtypes[FEW];
+    const tw_shape *shapes[FEW];
+    tw_dtype out_dtypes[FEW];
+    tw_shape out_shapes[FEW];
+} call;
+
+static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
+{
+    if (!op->compute)
+        return tw__fail(TW_UNIMPLEMENTED, "%s has no kernel", op->name);
+    if (!op->free_state)
+        return op->compute(kernel);
+    pthread_mutex_lock(&states_lock);
+    kernel->state = find_state(op, kernel->attrs, attr_count);
+    tw_status status = kernel->state ? op->compute(kernel) : tw__error_status();
+    pthread_mutex_unlock(&states_lock);
+    return status;
+}
+
+static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
+                     tw_tensor **outputs, int *output_count, tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,
+                     tw_shape *out_shapes)
+{
+    tw_attr complete[TW_MAX_ATTRS];
+    int limit = *output_count, count = 0;
+    for (int i = 0; i < input_count; i++) {
+        dtypes[i] = inputs[i]->dtype;
+        shapes[i] = &inputs[i]->shape;
+    }
+    TW_TRY(tw__op_resolve(op, dtypes, input_count, attrs, attr_count, complete, out_dtypes, limit, &count));
+    int complete_count = tw__op_signature_of(op)->attr_count;
+    for (int i = 0; i < count; i++) {
+        out_shapes[i].rank = -1;
+        outputs[i] = NULL;
+    }
+    tw__inference inference = { op, input_count, count, shapes, dtypes, inputs, complete, out_shapes, out_dtypes };
+    TW_TRY(op->shape(&inference));
+    tw__kernel kernel = { op, input_count, count, inputs, outputs, complete, out_dtypes, NULL };
+    tw_status status = TW_OK;
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        if (tw__shape_known(&out_shapes[i]) && !op->makes_outputs && !(outputs[i] = tw__tensor_empty(out_dtypes[i], &out_shapes[i])))
+            status = tw__error_status();
+    }
+    if (status == TW_OK)
+        status = run_kernel(op, &kernel, complete_count);
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        if (!outputs[i])
+            status = tw__fail(TW_INTERNAL, "%s: the kernel left output %d empty", op->name, i);
+    }
+    if (status == TW_OK && tw__active_tapes)
+        status = tw__tapes_record(op, inputs, input_count, complete, complete_count, outputs, count);
+    if (status != TW_OK) {
+        for (int i = 0; i < count; i++) {
+            tw_release(outputs[i]);
+            outputs[i] = NULL;
+        }
+        return status;
+    }
+    *output_count = count;
+    return TW_OK;
+}
+
+tw_status tw__apply(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
+                    tw_tensor **outputs, int *output_count)
+{
+    if (input_count <= FEW && *output_count <= FEW) {
+        call few;
+        return run(op, inputs, input_count, attrs, attr_count, outputs, output_count, few.dtypes, few.shapes, few.out_dtypes,
+                   few.out_shapes);
+    }
+    size_t in = (size_t)input_count + 1, out = (size_t)*output_count + 1;
+    tw_dtype *dtypes = tw__alloc_array(in, sizeof *dtypes), *out_dtypes = tw__alloc_array(out, sizeof *out_dtypes);
+    const tw_shape **shapes = tw__alloc_array(in, sizeof *shapes);
+    tw_shape *out_shapes = tw__alloc_array(out, sizeof *out_shapes);
+    tw_status status = dtypes && out_dtypes && shapes && out_shapes
+                           ? run(op, inputs, input_count, attrs, attr_count, outputs, output_count, dtypes, shapes, out_dtypes, out_shapes)
+                           : tw__error_status();
+    tw__free(dtypes);
+    tw__free(out_dtypes);
+    tw__free(shapes);
+    tw__free(out_shapes);
+    return status;
+}
+
+tw_status tw_op_apply(const char *name, tw_tensors inputs, const tw_attr *attrs, int attr_count, tw_tensor **outputs, int *output_count)
+{
+    const tw_op *op = tw__op_find(name);
+    if (!op)
+        return tw__fail(TW_NOT_FOUND, "Op type not registered '%s'", name ? name : "");
+    if (inputs.count < 0 || inputs.count > INT32_MAX)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: %lld inputs", name, (long long)inputs.count);
+    for (int64_t i = 0; i < inputs.count; i++) {
+        if (!inputs.items[i])
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: input %lld is NULL", name, (long long)i);
+    }
+    return tw__apply(op, inputs.items, (int)inputs.count, attrs, attr_count, outputs, output_count);
+}
+
+tw_tensor *tw_op_call(const char *name, tw_tensors inputs, const tw_attr *attrs, int attr_count)
+{
+    tw_tensor *output = NULL;
+    int count = 1;
+    return tw_op_apply(name, inputs, attrs, attr_count, &output, &count) == TW_OK ? output : NULL;
+}

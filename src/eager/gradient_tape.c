@@ -1,0 +1,173 @@
+/* tf.GradientTape: the class users see, over tape.c. */
+#include "eager/tape.h"
+#include "rows.h"
+
+tw_tensor *tw__gradient_add(tw_tensor *a, tw_tensor *b)
+{
+    return TW_BINARY(AddV2, a, b);
+}
+
+tw_tensor *tw__gradient_ones(tw_tensor *like)
+{
+    return TW_UNARY(OnesLike, like);
+}
+
+static tw_status tape_init(void *self, const void *given)
+{
+    tw_tape *tape = self;
+    const tw_tape_args *args = given;
+    tape->persistent = args->persistent;
+    tape->watch_variables = !args->no_watch_accessed_variables;
+    return TW_OK;
+}
+
+static void tape_destroy(void *self)
+{
+    tw__tape_free(self);
+}
+
+TW_CLASS(tape, "GradientTape(persistent: bool = False, watch_accessed_variables: bool = True)",
+    .size = sizeof(tw_tape), .init = tape_init, .destroy = tape_destroy,
+    .doc = "Records operations so that they can be differentiated.");
+
+TW_METHOD(tape_enter, "GradientTape.__enter__(self: tape) -> tape", "Starts recording; what an earlier use recorded is dropped.")
+{
+    tw_tape *tape = args->self;
+    if (tape->recording) {
+        tw__fail(TW_VALUE_ERROR, "Tape is already recording.");
+        return NULL;
+    }
+    if (tape->used) {
+        tw__tape_reset(tape);
+        tape->used = false;
+    }
+    tw__tape_start(tape);
+    return tw_retain(tape);
+}
+
+TW_METHOD(tape_exit, "GradientTape._exit(self: tape)", "Stops recording.")
+{
+    if (args->self->recording)
+        tw__tape_stop(args->self);
+    return TW_OK;
+}
+
+/* The tensor that stands for an object in the tape: itself, or a variable's handle. */
+static tw_tensor *tensor_of(void *object)
+{
+    if (tw__is(object, &tw__class_variable))
+        return ((tw_variable *)object)->handle;
+    return tw__is(object, &tw__tensor_class) ? object : NULL;
+}
+
+TW_METHOD(tape_watch, "GradientTape.watch(self: tape, tensor: list<object>)", "Follows these tensors or variables.")
+{
+    for (int64_t i = 0; i < args->tensor.count; i++) {
+        tw_tensor *tensor = tensor_of(args->tensor.items[i]);
+        if (!tensor)
+            return tw__fail(TW_VALUE_ERROR, "Passed in object %s of type '%s', not tf.Tensor or tf.Variable or ExtensionType.",
+                            tw_class_name(args->tensor.items[i]), tw_class_name(args->tensor.items[i]));
+        TW_TRY(tw__tape_watch(args->self, tensor));
+    }
+    return TW_OK;
+}
+
+TW_METHOD(tape_reset, "GradientTape.reset(self: tape)", "Forgets everything recorded so far.")
+{
+    bool recording = args->self->recording;
+    if (recording)
+        tw__tape_stop(args->self);
+    tw__tape_reset(args->self);
+    if (recording)
+        tw__tape_start(args->self);
+    return TW_OK;
+}
+
+TW_METHOD(tape_pause, "GradientTape._pause(self: tape, pause: bool)", "Holds recording back, or lets it go on.")
+{
+    args->self->paused = args->pause;
+    return TW_OK;
+}
+
+TW_METHOD(tape_is_recording, "GradientTape._is_recording(self: tape) -> bool", "Whether the tape records now.")
+{
+    return args->self->recording;
+}
+
+TW_METHOD(tape_watched_variables, "GradientTape.watched_variables(self: tape) -> value", "The variables followed, in order.")
+{
+    tw_tape *tape = args->self;
+    tw_value *items = tw__alloc_array(tape->tensor_count + 1, sizeof *items);
+    int64_t count = 0;
+    tw__pointer_map seen = { 0 };
+    for (size_t i = 0; items && i < tape->tensor_count; i++) {
+        tw_object *object = tw__tensor_object(tape->tensors[i]);
+        void *variable = tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
+        if (!variable || tw__pointer_map_get(&tape->numbers, tape->tensors[i], -1) < 0 || tw__pointer_map_get(&seen, variable, 0))
+            continue;
+        if (tw__pointer_map_put(&seen, variable, 1) != TW_OK)
+            break;
+        items[count++] = (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(variable) };
+    }
+    tw__pointer_map_free(&seen);
+    return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, count } };
+}
+
+static tw_tensor *zeros_for(tw_tensor *source)
+{
+    if (source->dtype != TW_RESOURCE)
+        return TW_UNARY(ZerosLike, source);
+    tw__resource *resource = tw__resource_of(source);
+    tw_tensor *value = resource ? tw__resource_read(resource) : NULL;
+    tw_tensor *zeros = TW_UNARY(ZerosLike, value);
+    tw_release(value);
+    return zeros;
+}
+
+TW_METHOD(tape_gradient,
+          "GradientTape.gradient(self: tape, target: list<object>, sources: list<object>, output_gradients: tensors = None, "
+          "unconnected_gradients: str {none, zero} = none) -> tensors",
+          "The derivatives of the (summed) targets by each source; NULL (None) where they are not connected.")
+{
+    tw_tape *tape = args->self;
+    tw_tensors results = { tw__alloc_array((size_t)args->sources.count + 1, sizeof(tw_tensor *)), args->sources.count };
+    tw_tensor **targets = tw__alloc_array((size_t)args->target.count + 1, sizeof *targets);
+    tw_tensor **sources = tw__alloc_array((size_t)args->sources.count + 1, sizeof *sources);
+    tw_status status = TW_OK;
+    if (!results.items || !targets || !sources)
+        status = tw__error_status();
+    else if (tape->used)
+        status = tw__fail(TW_RUNTIME_ERROR, "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)");
+    else if (args->output_gradients.count && args->output_gradients.count != args->target.count)
+        status = tw__fail(TW_VALUE_ERROR, "GradientTape.gradient: %lld output_gradients for %lld targets",
+                          (long long)args->output_gradients.count, (long long)args->target.count);
+    for (int64_t i = 0; status == TW_OK && i < args->target.count; i++) {
+        if (!(targets[i] = tensor_of(args->target.items[i])))
+            status = tw__fail(TW_TYPE_ERROR, "GradientTape.gradient: target %lld is a %s, expected a tensor or variable", (long long)i,
+                              tw_class_name(args->target.items[i]));
+    }
+    for (int64_t i = 0; status == TW_OK && i < args->sources.count; i++) {
+        if (!(sources[i] = tensor_of(args->sources.items[i])))
+            status = tw__fail(TW_TYPE_ERROR, "GradientTape.gradient: source %lld is a %s, expected a tensor or variable", (long long)i,
+                              tw_class_name(args->sources.items[i]));
+    }
+    if (status == TW_OK) {
+        if (tape->recording && !tape->persistent)
+            tw__tape_stop(tape);
+        status = tw__tape_gradient(tape, targets, args->output_gradients.items, args->target.count, sources, args->sources.count,
+                                   results.items);
+        if (!tape->persistent) {
+            tw__tape_reset(tape);
+            tape->used = true;
+        }
+        for (int64_t i = 0; status == TW_OK && i < results.count; i++) {
+            if (!results.items[i] && strcmp(args->unconnected_gradients, "zero") == 0 && !(results.items[i] = zeros_for(sources[i])))
+                status = tw__error_status();
+        }
+    }
+    tw__free(targets);
+    tw__free(sources);
+    if (status != TW_OK)
+        tw_tensors_free(&results);
+    return results;
+}

@@ -1,0 +1,134 @@
+/* tf.Variable: a named handle on state, a trackable. Its value is read and written by ops, like everything else. */
+#include "eager/eager.h"
+#include "rows.h"
+
+static void variable_destroy(void *self)
+{
+    tw_variable *variable = self;
+    if (variable->resource)
+        variable->resource->variable = NULL;
+    tw_release(variable->handle);
+    tw__free(variable->name);
+}
+
+static tw_status setup(tw_variable *variable, tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
+{
+    const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
+    if (!tw__shape_compatible(whole, &initial->shape))
+        return tw__fail(TW_VALUE_ERROR, "The initial value's shape (%s) is not compatible with the explicitly supplied `shape` argument (%s).",
+                        tw__shape_text(&initial->shape), tw__shape_text(whole));
+    variable->name = tw__format("%s:0", name && *name ? name : "Variable");
+    tw__resource *resource = variable->name ? tw__resource_new(initial->dtype, whole, name && *name ? name : "Variable") : NULL;
+    if (!resource)
+        return tw__error_status();
+    resource->trainable = variable->trainable = trainable;
+    resource->variable = variable;
+    variable->resource = resource;
+    variable->handle = tw__tensor_of_object(TW_RESOURCE, resource);
+    tw_release(resource);
+    if (!variable->handle) {
+        variable->resource = NULL;
+        return tw__error_status();
+    }
+    return tw__resource_assign(resource, initial);
+}
+
+static tw_status variable_init(void *self, const void *given)
+{
+    const tw_variable_args *args = given;
+    return setup(self, args->initial_value, args->name, !args->no_trainable, &args->shape);
+}
+
+TW_CLASS(variable,
+    "Variable(initial_value: tensor<dtype>, trainable: bool = True, validate_shape: bool = True, caching_device: str = None, "
+    "name: str = None, variable_def: value = None, dtype: dtype = None, import_scope: str = None, constraint: value = None, "
+    "synchronization: value = None, aggregation: value = None, shape: shape = None)",
+    .parent = &tw__trackable_class, .size = sizeof(tw_variable), .init = variable_init, .destroy = variable_destroy, .drop_config = true,
+    .doc = "State that operations read and change.");
+
+tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
+{
+    if (!initial)
+        return NULL;
+    tw_variable *variable = tw__object_new(&tw__class_variable);
+    if (variable && setup(variable, initial, name, trainable, shape) != TW_OK) {
+        tw_release(variable);
+        return NULL;
+    }
+    return variable;
+}
+
+tw_tensor *tw__variable_read(tw_variable *variable)
+{
+    tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
+    return tw__call(&tw__op_ReadVariableOp, &variable->handle, 1, &dtype, 1);
+}
+
+TW_METHOD(variable_read, "Variable.read_value(self: variable) -> tensor", "The value now.")
+{
+    return tw__variable_read(args->self);
+}
+
+static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *value)
+{
+    tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
+    int outputs = 0;
+    const tw_shape *shape = &variable->resource->shape;
+    if (!tw__shape_compatible(shape, &value->shape)) {
+        char *own = tw__shape_tuple(shape), *other = tw__shape_tuple(&value->shape);
+        tw__fail(TW_VALUE_ERROR, "Cannot assign value to variable '%s': Shape mismatch.The variable shape %s, and the assigned value shape %s are incompatible.",
+                 variable->name, own ? own : "", other ? other : "");
+        tw__free(own);
+        tw__free(other);
+        return NULL;
+    }
+    if (tw__apply(op, TW_IN(variable->handle, value), 2, &dtype, 1, NULL, &outputs) != TW_OK)
+        return NULL;
+    return tw_retain(variable);
+}
+
+TW_METHOD(variable_assign,
+          "Variable.assign(self: variable, value: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
+          "Sets the value.")
+{
+    return update(args->self, &tw__op_AssignVariableOp, args->value);
+}
+
+TW_METHOD(variable_assign_add,
+          "Variable.assign_add(self: variable, delta: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
+          "Adds to the value.")
+{
+    return update(args->self, &tw__op_AssignAddVariableOp, args->delta);
+}
+
+TW_METHOD(variable_assign_sub,
+          "Variable.assign_sub(self: variable, delta: tensor<self>, use_locking: bool = False, name: str = None, read_value: bool = True) -> variable",
+          "Subtracts from the value.")
+{
+    return update(args->self, &tw__op_AssignSubVariableOp, args->delta);
+}
+
+TW_PROPERTY(variable_dtype, "Variable.dtype(self: variable) -> dtype", "The dtype of the value.")
+{
+    return args->self->resource->dtype;
+}
+
+TW_PROPERTY(variable_shape, "Variable.shape(self: variable) -> shape", "The shape of the value.")
+{
+    return args->self->resource->shape;
+}
+
+TW_PROPERTY(variable_name, "Variable.name(self: variable) -> str", "The name, with :0 behind it.")
+{
+    return tw__strdup(args->self->name);
+}
+
+TW_PROPERTY(variable_trainable, "Variable.trainable(self: variable) -> bool", "Whether tapes watch it by themselves.")
+{
+    return args->self->trainable;
+}
+
+TW_PROPERTY(variable_handle, "Variable.handle(self: variable) -> tensor", "The handle that ops take.")
+{
+    return tw_retain(args->self->handle);
+}

@@ -1,0 +1,62 @@
+/* Ones and zeros like another tensor. */
+#include "rows.h"
+
+static void fill_ones(tw_tensor *tensor)
+{
+    size_t size = tw__element_size(tensor->dtype);
+    int64_t n = tensor->count;
+    char *data = tensor->data;
+    memset(data, 0, (size_t)n * size);
+    for (int64_t i = 0; i < n; i++, data += size) {
+        switch (tensor->dtype) {
+        case TW_FLOAT32:
+        case TW_COMPLEX64: /* the real part */
+            *(float *)data = 1;
+            break;
+        case TW_FLOAT64:
+        case TW_COMPLEX128:
+            *(double *)data = 1;
+            break;
+        case TW_FLOAT16:
+            *(uint16_t *)data = 0x3c00;
+            break;
+        case TW_BFLOAT16:
+            *(uint16_t *)data = 0x3f80;
+            break;
+        default: /* integers and bool: a one in the lowest byte */
+            *data = 1;
+        }
+    }
+}
+
+static tw_status ones_compute(tw__kernel *kernel)
+{
+    fill_ones(kernel->outputs[0]);
+    return TW_OK;
+}
+
+static tw_status zeros_compute(tw__kernel *kernel)
+{
+    tw_tensor *out = kernel->outputs[0];
+    if (out->dtype != TW_STRING)
+        memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
+    return TW_OK;
+}
+
+static tw_status no_change_gradient(tw__gradient *gradient)
+{
+    if (gradient->output_grads[0])
+        gradient->input_grads[0] = TW_UNARY(ZerosLike, gradient->inputs[0]);
+    return TW_OK;
+}
+
+TW_OP(OnesLike,
+    .inputs = "x: T", .outputs = "y: T",
+    .attrs = "T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, complex64, complex128, bool}",
+    .shape = tw_shape_same, .compute = ones_compute, .gradient = no_change_gradient,
+    .doc = "Ones of the same shape and dtype.");
+
+TW_OP(ZerosLike,
+    .inputs = "x: T", .outputs = "y: T", .attrs = "T: type",
+    .shape = tw_shape_same, .compute = zeros_compute, .gradient = no_change_gradient,
+    .doc = "Zeros of the same shape and dtype.");

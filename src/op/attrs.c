@@ -1,0 +1,89 @@
+/* Attrs that outlive the call they were given in: everything they point to is copied into one block. */
+#include "op/op.h"
+
+static size_t round_up(size_t size)
+{
+    return (size + 15) & ~(size_t)15;
+}
+
+static size_t list_bytes(const tw_attr *attr)
+{
+    size_t count = (size_t)(attr->count > 0 ? attr->count : 0);
+    switch (attr->kind) {
+    case TW_ATTR_INTS:
+        return count * sizeof(int64_t);
+    case TW_ATTR_FLOATS:
+        return count * sizeof(double);
+    case TW_ATTR_BOOLS:
+        return count * sizeof(bool);
+    case TW_ATTR_TYPES:
+        return count * sizeof(tw_dtype);
+    case TW_ATTR_SHAPES:
+        return count * sizeof(tw_shape);
+    case TW_ATTR_STRINGS: {
+        size_t bytes = count * sizeof(tw_string);
+        for (size_t i = 0; i < count; i++)
+            bytes += attr->strings[i].size;
+        return bytes;
+    }
+    case TW_ATTR_SHAPE:
+        return sizeof(tw_shape);
+    case TW_ATTR_STRING:
+        return attr->s.size + 1;
+    default:
+        return 0;
+    }
+}
+
+tw_attr *tw__attrs_copy(const tw_attr *attrs, int count)
+{
+    size_t total = round_up((size_t)count * sizeof *attrs);
+    for (int i = 0; i < count; i++)
+        total += round_up(list_bytes(&attrs[i]));
+    tw_attr *copy = tw__alloc(total);
+    if (!copy)
+        return NULL;
+    if (count)
+        memcpy(copy, attrs, (size_t)count * sizeof *attrs);
+    char *free_space = (char *)copy + round_up((size_t)count * sizeof *attrs);
+    for (int i = 0; i < count; i++) {
+        tw_attr *attr = &copy[i];
+        size_t bytes = list_bytes(attr);
+        if (attr->kind == TW_ATTR_TENSOR) {
+            tw_retain(attr->tensor);
+        } else if (attr->kind == TW_ATTR_STRING) {
+            if (attr->s.size)
+                memcpy(free_space, attr->s.data, attr->s.size);
+            free_space[attr->s.size] = 0;
+            attr->s.data = free_space;
+        } else if (attr->kind == TW_ATTR_STRINGS) {
+            tw_string *strings = (tw_string *)free_space;
+            char *text = (char *)(strings + attr->count);
+            for (int k = 0; k < attr->count; k++) {
+                tw_string from = attrs[i].strings[k];
+                if (from.size)
+                    memcpy(text, from.data, from.size);
+                strings[k] = (tw_string){ text, from.size };
+                text += from.size;
+            }
+            attr->strings = strings;
+        } else if (attr->kind == TW_ATTR_SHAPE) {
+            memcpy(free_space, attr->shape, sizeof(tw_shape));
+            attr->shape = (const tw_shape *)free_space;
+        } else if (bytes) {
+            memcpy(free_space, attr->ints, bytes);
+            attr->ints = (const int64_t *)free_space; /* the members of the union are all pointers here */
+        }
+        free_space += round_up(bytes);
+    }
+    return copy;
+}
+
+void tw__attrs_free(tw_attr *attrs, int count)
+{
+    for (int i = 0; attrs && i < count; i++) {
+        if (attrs[i].kind == TW_ATTR_TENSOR)
+            tw_release(attrs[i].tensor);
+    }
+    tw__free(attrs);
+}

@@ -1,0 +1,114 @@
+/* The state behind a variable: a tensor that is exchanged, or changed in place when nobody else sees its memory. Reading hands out the
+ * tensor itself, so a read costs nothing; a later change of the variable then makes a new one (copy on write). */
+#include <sched.h>
+
+#include "op/resource.h"
+
+static void resource_destroy(void *self)
+{
+    tw__resource *resource = self;
+    tw_release(resource->value);
+    tw__free(resource->name);
+}
+
+const tw_class tw__resource_class = { .name = "Resource", .size = sizeof(tw__resource), .destroy = resource_destroy };
+
+tw__resource *tw__resource_new(tw_dtype dtype, const tw_shape *shape, const char *name)
+{
+    tw__resource *resource = tw__object_new(&tw__resource_class);
+    if (!resource)
+        return NULL;
+    atomic_flag_clear(&resource->lock);
+    resource->dtype = dtype;
+    resource->shape = *shape;
+    resource->name = tw__strdup(name ? name : "");
+    if (!resource->name) {
+        tw_release(resource);
+        return NULL;
+    }
+    return resource;
+}
+
+tw__resource *tw__resource_of(const tw_tensor *handle)
+{
+    tw_object *object = tw__tensor_object(handle);
+    if (!tw__is(object, &tw__resource_class)) {
+        tw__fail(TW_INVALID_ARGUMENT, "a variable's handle was expected, got a tensor of dtype %s",
+                 handle ? tw_dtype_name(handle->dtype) : "NULL");
+        return NULL;
+    }
+    return (tw__resource *)object;
+}
+
+static void lock(tw__resource *resource)
+{
+    for (int spins = 0; atomic_flag_test_and_set_explicit(&resource->lock, memory_order_acquire); spins++) {
+        if (spins > 64)
+            sched_yield();
+    }
+}
+
+void tw__resource_unlock(tw__resource *resource)
+{
+    atomic_flag_clear_explicit(&resource->lock, memory_order_release);
+}
+
+static tw_status not_initialized(const tw__resource *resource)
+{
+    return tw__fail(TW_FAILED_PRECONDITION,
+                    "Could not find variable %s. This could mean that the variable has been deleted or that it is uninitialized.",
+                    resource->name);
+}
+
+tw_tensor *tw__resource_read(tw__resource *resource)
+{
+    lock(resource);
+    tw_tensor *value = tw_retain(resource->value);
+    tw__resource_unlock(resource);
+    if (!value)
+        not_initialized(resource);
+    return value;
+}
+
+tw_status tw__resource_assign(tw__resource *resource, tw_tensor *value)
+{
+    if (value->dtype != resource->dtype)
+        return tw__fail(TW_INVALID_ARGUMENT, "Trying to assign variable with wrong dtype. Expected %s got %s (variable %s)",
+                        tw_dtype_name(resource->dtype), tw_dtype_name(value->dtype), resource->name);
+    if (!tw__shape_compatible(&resource->shape, &value->shape))
+        return tw__fail(TW_INVALID_ARGUMENT, "Cannot assign value of shape %s to the variable %s of shape %s",
+                        tw__shape_text(&value->shape), resource->name, tw__shape_text(&resource->shape));
+    /* Foreign memory (a NumPy array's) may be changed by its owner: the variable needs its own. */
+    tw_tensor *own = value->buffer && value->buffer->free_data && value->buffer->context != value->buffer->data ? tw__tensor_copy(value)
+                                                                                                                : tw_retain(value);
+    if (!own)
+        return tw__error_status();
+    lock(resource);
+    tw_tensor *old = resource->value;
+    resource->value = own;
+    resource->version++;
+    tw__resource_unlock(resource);
+    tw_release(old);
+    return TW_OK;
+}
+
+tw_status tw__resource_lock(tw__resource *resource, void **data)
+{
+    lock(resource);
+    if (!resource->value) {
+        tw__resource_unlock(resource);
+        return not_initialized(resource);
+    }
+    if (!tw__tensor_is_exclusive(resource->value)) {
+        tw_tensor *own = tw__tensor_copy(resource->value);
+        if (!own) {
+            tw__resource_unlock(resource);
+            return tw__error_status();
+        }
+        tw_release(resource->value);
+        resource->value = own;
+    }
+    resource->version++;
+    *data = resource->value->data;
+    return TW_OK;
+}

@@ -1,0 +1,29 @@
+/* The state behind variables, as ops see it. */
+#ifndef TW_RESOURCE_H
+#define TW_RESOURCE_H
+
+#include "op/op.h"
+
+/* The state behind a variable's handle; ops see it as a scalar tensor of dtype resource that holds this object. */
+typedef struct tw__resource {
+    tw_object object;
+    tw_dtype dtype;
+    tw_shape shape;        /* may be partial */
+    tw_tensor *value;      /* NULL: not initialized */
+    char *name;
+    atomic_flag lock;      /* held while the value is exchanged or changed in place */
+    bool trainable;
+    void *variable;        /* the tw_variable that owns it; not a reference, NULL when it is gone */
+    uint64_t version;      /* counts the changes */
+} tw__resource;
+
+extern const tw_class tw__resource_class;
+tw__resource *tw__resource_new(tw_dtype dtype, const tw_shape *shape, const char *name);
+tw__resource *tw__resource_of(const tw_tensor *handle); /* borrowed; NULL and an error if it is none */
+tw_tensor *tw__resource_read(tw__resource *resource);   /* a new reference; FAILED_PRECONDITION if not initialized */
+tw_status tw__resource_assign(tw__resource *resource, tw_tensor *value); /* dtype and shape checked */
+/* Under the lock: the value's memory, made exclusive (copied if somebody else sees it), for changing in place. */
+tw_status tw__resource_lock(tw__resource *resource, void **data);
+void tw__resource_unlock(tw__resource *resource);
+
+#endif

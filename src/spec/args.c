@@ -1,0 +1,461 @@
+/* Argument structs, handled by their field tables: defaults, checks, copies, projection from a class to its parent. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "spec/spec.h"
+
+enum { MAX_INTS = 16 };
+
+static void *at(const tw_field *field, const void *args)
+{
+    return (char *)args + field->offset;
+}
+
+/* The integers of a default such as "1, 1". */
+static int64_t parse_ints(const char *text, int64_t *values)
+{
+    int64_t count = 0;
+    while (text && *text && count < MAX_INTS) {
+        char *end;
+        long long value = strtoll(text, &end, 10);
+        if (end == text)
+            break;
+        values[count++] = value;
+        text = end + strspn(end, ", ");
+    }
+    return count;
+}
+
+/* Defaults of list fields live as long as the program: parsed once per field, kept in a small list. */
+static tw_ints default_ints(const tw_field *field)
+{
+    static struct kept {
+        const tw_field *field;
+        int64_t values[MAX_INTS];
+        int64_t count;
+        struct kept *next;
+    } *_Atomic kept;
+    for (struct kept *k = kept; k; k = k->next) {
+        if (k->field == field)
+            return (tw_ints){ k->values, k->count, true };
+    }
+    struct kept *k = malloc(sizeof *k);
+    if (!k)
+        return (tw_ints){ 0 };
+    k->field = field;
+    k->count = parse_ints(field->default_text, k->values);
+    k->next = kept;
+    while (!atomic_compare_exchange_weak(&kept, &k->next, k))
+        ;
+    return (tw_ints){ k->values, k->count, true };
+}
+
+static void set_default(const tw_field *field, void *args)
+{
+    void *place = at(field, args);
+    switch (field->kind) {
+    case TW_KIND_INT:
+        *(int64_t *)place = field->default_none ? TW_NO_INT : field->default_int;
+        break;
+    case TW_KIND_FLOAT:
+        *(double *)place = field->default_none ? NAN : field->default_float;
+        break;
+    case TW_KIND_NUMBER:
+        *(double *)place = field->default_none ? NAN : field->default_float;
+        ((void **)place)[1] = NULL;
+        break;
+    case TW_KIND_BOOL:
+        *(bool *)place = field->inverted ? !field->default_int : field->default_int;
+        break;
+    case TW_KIND_STR:
+        *(const char **)place = field->default_text;
+        break;
+    case TW_KIND_NAMED:
+        *(tw_named *)place = field->default_text;
+        break;
+    case TW_KIND_DTYPE:
+        *(tw_dtype *)place = (tw_dtype)field->default_int;
+        break;
+    case TW_KIND_SHAPE: {
+        tw_shape shape = TW_UNKNOWN_SHAPE;
+        if (!field->default_none) {
+            int64_t values[MAX_INTS];
+            int64_t count = parse_ints(field->default_text, values);
+            shape.rank = (int32_t)(count < TW_MAX_RANK ? count : TW_MAX_RANK);
+            memcpy(shape.dims, values, (size_t)shape.rank * sizeof *values);
+        }
+        *(tw_shape *)place = shape;
+        break;
+    }
+    case TW_KIND_INTS:
+        *(tw_ints *)place = field->default_none || !field->default_text ? (tw_ints){ 0 } : default_ints(field);
+        break;
+    case TW_KIND_TENSORS:
+        *(tw_tensors *)place = (tw_tensors){ 0 };
+        break;
+    case TW_KIND_HANDLES:
+        *(tw_objects *)place = (tw_objects){ 0 };
+        break;
+    case TW_KIND_PAIRS:
+        *(tw_pairs *)place = (tw_pairs){ 0 };
+        break;
+    case TW_KIND_VALUE:
+        *(tw_value *)place = (tw_value){ .kind = TW_VALUE_NONE };
+        break;
+    default:
+        *(void **)place = NULL;
+    }
+}
+
+void tw_args_default(const tw_signature *signature, void *args)
+{
+    memset(args, 0, signature->args_size);
+    for (int i = 0; i < signature->field_count; i++)
+        set_default(&signature->fields[i], args);
+}
+
+static bool has_choice(const char *choices, const char *text)
+{
+    size_t size = strlen(text);
+    for (const char *c = choices; c && *c;) {
+        size_t length = strcspn(c, ",");
+        if (length == size && memcmp(c, text, size) == 0)
+            return true;
+        c += length;
+        c += strspn(c, ", ");
+    }
+    return false;
+}
+
+tw_status tw_args_check(const tw_signature *signature, const tw_field *field, const void *args)
+{
+    const void *place = at(field, args);
+    bool number = field->kind == TW_KIND_INT || field->kind == TW_KIND_FLOAT || field->kind == TW_KIND_NUMBER;
+    if (field->has_minimum && number) {
+        if (field->kind == TW_KIND_NUMBER && ((void *const *)place)[1])
+            return TW_OK;
+        if (field->kind == TW_KIND_INT && *(const int64_t *)place == TW_NO_INT)
+            return TW_OK;
+        double value = field->kind == TW_KIND_INT ? (double)*(const int64_t *)place : *(const double *)place;
+        if (value < field->minimum || (field->exclusive_minimum && value == field->minimum))
+            return tw__fail(TW_VALUE_ERROR, "%s: the argument `%s` must be %s %g. Received: %s=%g", signature->path, field->name,
+                            field->exclusive_minimum ? ">" : ">=", field->minimum, field->name, value);
+    }
+    if (field->choices) {
+        const char *text = *(const char *const *)place;
+        if (text && !has_choice(field->choices, text))
+            return tw__fail(TW_VALUE_ERROR, "%s: the argument `%s` must be one of: %s. Received: %s=%s", signature->path, field->name,
+                            field->choices, field->name, text);
+    }
+    return TW_OK;
+}
+
+/* Zero means the default to a C caller; TW_ZERO means zero. */
+static void complete_field(const tw_field *field, void *args)
+{
+    void *place = at(field, args);
+    switch (field->kind) {
+    case TW_KIND_INT:
+        if (*(int64_t *)place == TW_ZERO)
+            *(int64_t *)place = 0;
+        else if (!field->required && *(int64_t *)place == 0)
+            set_default(field, args);
+        break;
+    case TW_KIND_FLOAT:
+        if (*(double *)place == TW_ZERO)
+            *(double *)place = 0;
+        else if (!field->required && *(double *)place == 0)
+            set_default(field, args);
+        break;
+    case TW_KIND_NUMBER:
+        if (*(double *)place == TW_ZERO)
+            *(double *)place = 0;
+        else if (!field->required && *(double *)place == 0 && !((void **)place)[1])
+            set_default(field, args);
+        break;
+    case TW_KIND_DTYPE:
+        if (!field->required && *(tw_dtype *)place == TW_DTYPE_NONE)
+            set_default(field, args);
+        break;
+    case TW_KIND_SHAPE:
+        if (((tw_shape *)place)->rank == TW_ZERO)
+            ((tw_shape *)place)->rank = 0;
+        else if (!field->required && ((tw_shape *)place)->rank == 0)
+            set_default(field, args);
+        break;
+    case TW_KIND_INTS:
+        if (!field->required && !((tw_ints *)place)->given)
+            set_default(field, args);
+        break;
+    case TW_KIND_STR:
+    case TW_KIND_NAMED:
+        if (!field->required && !*(const void **)place)
+            set_default(field, args);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool is_pointer(tw_kind kind)
+{
+    return kind == TW_KIND_TENSOR || kind == TW_KIND_STR || kind == TW_KIND_HANDLE || kind == TW_KIND_NAMED;
+}
+
+tw_status tw_args_complete(const tw_signature *signature, void *args)
+{
+    for (int i = 0; i < signature->field_count; i++) {
+        const tw_field *field = &signature->fields[i];
+        complete_field(field, args);
+        if (field->required && is_pointer(field->kind) && !*(void **)at(field, args))
+            return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is NULL", signature->id, field->name);
+        if (field->kind == TW_KIND_TENSORS) {
+            const tw_tensors *list = at(field, args);
+            for (int64_t k = 0; k < list->count; k++) {
+                if (!list->items[k])
+                    return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` holds NULL at %lld", signature->id, field->name,
+                                    (long long)k);
+            }
+        }
+        TW_TRY(tw_args_check(signature, field, args));
+    }
+    return TW_OK;
+}
+
+/* ---- copies ---- */
+
+static bool copy_field(const tw_field *field, const void *source, void *target)
+{
+    void *to = at(field, target);
+    const void *from = at(field, source);
+    switch (field->kind) {
+    case TW_KIND_TENSOR:
+    case TW_KIND_HANDLE:
+        *(void **)to = tw_retain(*(void *const *)from);
+        return true;
+    case TW_KIND_STR: {
+        const char *text = *(const char *const *)from;
+        *(char **)to = tw__strdup(text);
+        return !text || *(char **)to;
+    }
+    case TW_KIND_NAMED: {
+        tw_named named = *(const tw_named *)from;
+        *(tw_named *)to = !named ? NULL : tw__named_is_object(named) ? tw_retain(named) : tw__strdup(named);
+        return !named || *(tw_named *)to;
+    }
+    case TW_KIND_NUMBER:
+        *(double *)to = *(const double *)from;
+        ((void **)to)[1] = tw_retain(((void *const *)from)[1]);
+        return true;
+    case TW_KIND_INTS: {
+        tw_ints ints = *(const tw_ints *)from;
+        int64_t *items = tw__alloc_array((size_t)ints.count, sizeof *items);
+        if (!items)
+            return false;
+        if (ints.count)
+            memcpy(items, ints.items, (size_t)ints.count * sizeof *items);
+        *(tw_ints *)to = (tw_ints){ items, ints.count, ints.given };
+        return true;
+    }
+    case TW_KIND_TENSORS:
+    case TW_KIND_HANDLES: {
+        tw_objects list = *(const tw_objects *)from; /* the two have one layout */
+        void **items = tw__alloc_array((size_t)list.count, sizeof *items);
+        if (!items)
+            return false;
+        for (int64_t i = 0; i < list.count; i++)
+            items[i] = tw_retain(list.items[i]);
+        *(tw_objects *)to = (tw_objects){ items, list.count };
+        return true;
+    }
+    case TW_KIND_PAIRS: {
+        tw_pairs list = *(const tw_pairs *)from;
+        tw_pair *items = tw__alloc_array((size_t)list.count, sizeof *items);
+        bool good = items != NULL;
+        for (int64_t i = 0; good && i < list.count; i++) {
+            items[i] = (tw_pair){ tw__strdup(list.items[i].name), tw_retain(list.items[i].object) };
+            good = items[i].name != NULL;
+        }
+        *(tw_pairs *)to = (tw_pairs){ items, items ? list.count : 0 };
+        return good;
+    }
+    case TW_KIND_VALUE: /* kept nowhere: a class takes no such argument */
+        *(tw_value *)to = (tw_value){ .kind = TW_VALUE_NONE };
+        return true;
+    case TW_KIND_INT:
+        *(int64_t *)to = *(const int64_t *)from;
+        return true;
+    case TW_KIND_FLOAT:
+        *(double *)to = *(const double *)from;
+        return true;
+    case TW_KIND_BOOL:
+        *(bool *)to = *(const bool *)from;
+        return true;
+    case TW_KIND_DTYPE:
+        *(tw_dtype *)to = *(const tw_dtype *)from;
+        return true;
+    case TW_KIND_SHAPE:
+        *(tw_shape *)to = *(const tw_shape *)from;
+        return true;
+    case TW_KIND_NONE:
+        break;
+    }
+    return true;
+}
+
+void *tw__args_copy(const tw_signature *signature, const void *args)
+{
+    void *copy = tw__alloc_zero(signature->args_size);
+    if (!copy)
+        return NULL;
+    for (int i = 0; i < signature->field_count; i++) {
+        if (!copy_field(&signature->fields[i], args, copy)) {
+            tw__args_free(signature, copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+void tw__args_free(const tw_signature *signature, void *args)
+{
+    for (int i = 0; args && i < signature->field_count; i++) {
+        const tw_field *field = &signature->fields[i];
+        void *place = at(field, args);
+        switch (field->kind) {
+        case TW_KIND_TENSOR:
+        case TW_KIND_HANDLE:
+            tw_release(*(void **)place);
+            break;
+        case TW_KIND_STR:
+            tw__free(*(void **)place);
+            break;
+        case TW_KIND_NAMED:
+            if (tw__named_is_object(*(tw_named *)place))
+                tw_release(*(void **)place);
+            else
+                tw__free(*(void **)place);
+            break;
+        case TW_KIND_NUMBER:
+            tw_release(((void **)place)[1]);
+            break;
+        case TW_KIND_INTS:
+            tw__free((void *)((tw_ints *)place)->items);
+            break;
+        case TW_KIND_TENSORS:
+        case TW_KIND_HANDLES: {
+            tw_objects *list = place;
+            for (int64_t k = 0; k < list->count; k++)
+                tw_release(list->items[k]);
+            tw__free((void *)list->items);
+            break;
+        }
+        case TW_KIND_PAIRS: {
+            tw_pairs *list = place;
+            for (int64_t k = 0; k < list->count; k++) {
+                tw__free((void *)list->items[k].name);
+                tw_release(list->items[k].object);
+            }
+            tw__free((void *)list->items);
+            break;
+        }
+        default:
+            break;
+        }
+    }
+    tw__free(args);
+}
+
+void tw__config_free(void *self)
+{
+    tw_object *object = self;
+    tw__args_free(object->class->signature, object->config);
+    object->config = NULL;
+}
+
+static size_t field_size(const tw_field *field)
+{
+    switch (field->kind) {
+    case TW_KIND_TENSORS:
+    case TW_KIND_HANDLES:
+    case TW_KIND_PAIRS:
+    case TW_KIND_NUMBER:
+        return 16;
+    case TW_KIND_INTS:
+        return sizeof(tw_ints);
+    case TW_KIND_SHAPE:
+        return sizeof(tw_shape);
+    case TW_KIND_VALUE:
+        return sizeof(tw_value);
+    case TW_KIND_BOOL:
+        return sizeof(bool);
+    case TW_KIND_DTYPE:
+        return sizeof(tw_dtype);
+    default:
+        return 8;
+    }
+}
+
+void tw__args_project(const tw_signature *from, const void *source, const tw_signature *to, void *target)
+{
+    tw_args_default(to, target);
+    for (int i = 0; i < to->field_count; i++) {
+        const tw_field *field = &to->fields[i];
+        for (int k = 0; k < from->field_count; k++) {
+            const tw_field *other = &from->fields[k];
+            if (other->kind == field->kind && strcmp(other->name, field->name) == 0) {
+                memcpy(at(field, target), at(other, source), field_size(field));
+                if (field->kind == TW_KIND_BOOL && other->inverted != field->inverted)
+                    *(bool *)at(field, target) ^= true;
+            }
+        }
+    }
+}
+
+void tw__config_visit(void *self, tw__visitor visitor, void *context)
+{
+    tw_object *object = self;
+    const tw_signature *signature = object->class->signature;
+    for (int i = 0; i < signature->field_count; i++) {
+        const tw_field *field = &signature->fields[i];
+        void *place = at(field, object->config);
+        if (field->kind == TW_KIND_HANDLE && *(void **)place) {
+            visitor(context, *(void **)place);
+        } else if (field->kind == TW_KIND_NAMED && tw__named_is_object(*(tw_named *)place)) {
+            visitor(context, *(void **)place);
+        } else if (field->kind == TW_KIND_NUMBER && ((void **)place)[1]) {
+            visitor(context, ((void **)place)[1]);
+        } else if (field->kind == TW_KIND_HANDLES) {
+            for (int64_t k = 0; k < ((tw_objects *)place)->count; k++)
+                visitor(context, ((tw_objects *)place)->items[k]);
+        } else if (field->kind == TW_KIND_PAIRS) {
+            for (int64_t k = 0; k < ((tw_pairs *)place)->count; k++)
+                visitor(context, ((tw_pairs *)place)->items[k].object);
+        }
+    }
+}
+
+void tw__args_release_taken(const tw_signature *signature, const void *args)
+{
+    static const char parts[] = " layer model optimizer loss metric initializer schedule callable ";
+    for (int i = 0; i < signature->field_count; i++) {
+        const tw_field *field = &signature->fields[i];
+        void *place = at(field, args);
+        bool part = false;
+        if (field->kind == TW_KIND_HANDLE || field->kind == TW_KIND_HANDLES) {
+            char word[40];
+            snprintf(word, sizeof word, " %s ", field->word);
+            part = strstr(parts, word) != NULL;
+        }
+        if (field->kind == TW_KIND_HANDLE && part) {
+            tw_release(*(void **)place);
+        } else if (field->kind == TW_KIND_NAMED && tw__named_is_object(*(tw_named *)place)) {
+            tw_release(*(tw_named *)place);
+        } else if (field->kind == TW_KIND_NUMBER) {
+            tw_release(((void **)place)[1]);
+        } else if (field->kind == TW_KIND_HANDLES && part) {
+            for (int64_t k = 0; k < ((tw_objects *)place)->count; k++)
+                tw_release(((tw_objects *)place)->items[k]);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/* Values of any kind, as results of calls. */
+#include "spec/invoke.h"
+
+void tw_value_free(tw_value *value)
+{
+    switch (value->kind) {
+    case TW_VALUE_STR:
+    case TW_VALUE_BYTES:
+        tw__free((void *)value->s.data);
+        break;
+    case TW_VALUE_SHAPE:
+        tw__free(value->shape);
+        break;
+    case TW_VALUE_TENSOR:
+        tw_release(value->tensor);
+        break;
+    case TW_VALUE_OBJECT:
+        tw_release(value->object);
+        break;
+    case TW_VALUE_LIST:
+    case TW_VALUE_TUPLE:
+    case TW_VALUE_DICT:
+        for (int64_t i = 0; i < value->list.count; i++)
+            tw_value_free(&value->list.items[i]);
+        tw__free(value->list.items);
+        break;
+    default:
+        break;
+    }
+    *value = (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+tw_value tw__value_str(const char *text)
+{
+    tw_value value = { .kind = TW_VALUE_NONE };
+    char *copy = tw__strdup(text);
+    if (copy) {
+        value.kind = TW_VALUE_STR;
+        value.s = (tw_string){ copy, strlen(copy) };
+    }
+    return value;
+}
+
+tw_status tw__null_status(tw_value *result)
+{
+    *result = (tw_value){ .kind = TW_VALUE_NONE };
+    return tw_error_code();
+}
+
+tw_status tw__value_of_tensors(tw_tensors tensors, tw_value *result)
+{
+    *result = (tw_value){ .kind = TW_VALUE_NONE };
+    if (tw_error_code() != TW_OK) {
+        tw_tensors_free(&tensors);
+        return tw_error_code();
+    }
+    tw_value *items = tw__alloc_array((size_t)tensors.count, sizeof *items);
+    if (!items) {
+        tw_tensors_free(&tensors);
+        return TW_RESOURCE_EXHAUSTED;
+    }
+    for (int64_t i = 0; i < tensors.count; i++) {
+        if (tensors.items[i])
+            items[i] = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensors.items[i] };
+    }
+    *result = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, tensors.count } };
+    tw__free(tensors.items);
+    return TW_OK;
+}
+
+tw_status tw__value_of_text(char *text, tw_value *result)
+{
+    if (!text)
+        return tw__null_status(result);
+    *result = (tw_value){ .kind = TW_VALUE_STR, .s = { text, strlen(text) } };
+    return TW_OK;
+}
+
+tw_status tw__value_of_shape(tw_shape shape, tw_value *result)
+{
+    *result = (tw_value){ .kind = TW_VALUE_NONE };
+    if (tw_error_code() != TW_OK)
+        return tw_error_code();
+    tw_shape *copy = tw__alloc(sizeof *copy);
+    if (!copy)
+        return TW_RESOURCE_EXHAUSTED;
+    *copy = shape;
+    *result = (tw_value){ .kind = TW_VALUE_SHAPE, .shape = copy };
+    return TW_OK;
+}

@@ -1,0 +1,39 @@
+# The usual ways in. `make demo` and `make test` need nothing but Debian 12: they install what is missing.
+PYTHON ?= /usr/bin/python3
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD ?= build
+
+.PHONY: all demo test sanitize bench format install clean setup
+
+all: setup
+	@cmake -S . -B $(BUILD) -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 \
+	  || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+	@ninja -C $(BUILD) --quiet
+
+setup:
+	@tools/setup
+
+demo: all
+	@PYTHONPATH=$(BUILD)/python $(PYTHON) examples/python/demo.py
+
+test: all
+	@$(PYTHON) tools/run_tests.py $(BUILD)
+
+sanitize: setup
+	@cmake -S . -B $(BUILD)-sanitize -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DTW_SANITIZE=ON > /dev/null
+	@ninja -C $(BUILD)-sanitize --quiet
+	@$(PYTHON) tools/run_tests.py $(BUILD)-sanitize --sanitize
+
+bench: all
+	@PYTHONPATH=$(BUILD)/python $(PYTHON) bench/run.py
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: all
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-sanitize

@@ -1,0 +1,101 @@
+"""The tree keeps its own laws: folders include only folders below them, files stay short, no marks are left over."""
+import os
+import re
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SRC = os.path.join(ROOT, "src")
+
+
+def layers():
+    with open(os.path.join(SRC, "LAYERS")) as f:
+        return [l.strip() for l in f if l.strip() and not l.startswith("#")]
+
+
+def sources(top, endings):
+    for folder, _, names in os.walk(os.path.join(ROOT, top)):
+        for name in sorted(names):
+            if name.endswith(endings):
+                yield os.path.join(folder, name)
+
+
+def test_every_folder_has_a_place():
+    assert sorted(d for d in os.listdir(SRC) if os.path.isdir(os.path.join(SRC, d))) == sorted(layers())
+
+
+def test_includes_go_down():
+    order = {name: i for i, name in enumerate(layers())}
+    bad = []
+    for path in sources("src", (".c", ".h", ".inc")):
+        own = os.path.relpath(path, SRC).split(os.sep)[0]
+        if own not in order:
+            continue
+        with open(path) as f:
+            for number, line in enumerate(f, 1):
+                m = re.match(r'\s*#\s*include\s+"([\w/.]+)"', line)
+                if m and "/" in m.group(1):
+                    other = m.group(1).split("/")[0]
+                    if other not in order or order[other] > order[own]:
+                        bad.append("%s:%d includes %s" % (os.path.relpath(path, ROOT), number, m.group(1)))
+    assert not bad, "\n".join(bad)
+
+
+def test_programs_use_public_headers_only():
+    bad = []
+    for path in list(sources("programs", (".c", ".h"))) + list(sources("examples", (".c",))):
+        with open(path) as f:
+            for line in f:
+                m = re.match(r'\s*#\s*include\s+"([\w/.]+)"', line)
+                if m and "/" in m.group(1):
+                    bad.append("%s includes %s" % (os.path.relpath(path, ROOT), m.group(1)))
+    assert not bad, "\n".join(bad)
+
+
+def test_files_are_short():
+    long = []
+    for top in ("src", "include", "python", "programs", "tests", "tools", "bench", "examples"):
+        for path in sources(top, (".c", ".h", ".py", ".inc")):
+            with open(path) as f:
+                count = sum(1 for _ in f)
+            if count > 800:
+                long.append("%s: %d lines" % (os.path.relpath(path, ROOT), count))
+    assert not long, "\n".join(long)
+
+
+def test_sources_say_what_they_are():
+    bare = []
+    for path in sources("src", (".c", ".h")):
+        with open(path) as f:
+            if not f.read(2).startswith("/*"):
+                bare.append(os.path.relpath(path, ROOT))
+    assert not bare, "no comment at the head: " + ", ".join(bare)
+
+
+def run_collector(tmp_path, text):
+    source = tmp_path / "src"
+    source.mkdir()
+    (source / "row.c").write_text(text)
+    tool = os.path.join(ROOT, "tools", "collect_rows.py")
+    return subprocess.run(["/usr/bin/python3", tool, str(source), str(tmp_path / "out")], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("text,complaint", [
+    ('    TW_OP(Indented,\n', "must begin at the line's start"),
+    ('TW_OP(Twice, .doc = "")\nTW_OP(Twice, .doc = "")\n', "a second row for the op Twice"),
+    ('TW_API(f, "f(x tensor)", "doc")\n{\n}\n', "is not 'name: type = default'"),
+    ('TW_API(f, "f(x: tensor)")\n{\n}\n', "needs a signature and a doc"),
+    ('TW_METHOD(m, "C.m(x: tensor)", "doc")\n{\n}\n', "first argument of a method is self"),
+    ('TW_CLASS(c, "C(**nobody)",\n    .doc = "doc");\n', "names no class"),
+])
+def test_bad_rows_are_refused(tmp_path, text, complaint):
+    done = run_collector(tmp_path, text)
+    assert done.returncode != 0 and complaint in done.stderr
+
+
+def test_a_good_row_gives_a_c_call(tmp_path):
+    done = run_collector(tmp_path, 'TW_API(nn_f, "nn.f(x: tensor, axis: int = -1, use_bias: bool = True) -> tensor", "doc")\n{\n}\n')
+    assert done.returncode == 0, done.stderr
+    header = (tmp_path / "out/include/thalweg/api.h").read_text()
+    assert "#define tw_nn_f(...)" in header and "bool no_bias;" in header and "int64_t axis;" in header

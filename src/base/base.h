@@ -151,7 +151,7 @@ int64_t tw__pointer_map_get(const tw__pointer_map *map, const void *key, int64_t
 void tw__pointer_map_clear(tw__pointer_map *map); /* keeps the memory */
 void tw__pointer_map_free(tw__pointer_map *map);
 
-/* ---- files (file.c) ---- */
+/* ---- files (file.c, file_writer.c) ---- */
 /* One atomic-file writer for everything: bytes go to a temporary name beside `path`; commit syncs, renames and syncs the
  * directory; abandoning removes the temporary. THALWEG_FSYNC=0 in the environment leaves out the syncs. */
 typedef struct tw__file_writer tw__file_writer;
@@ -160,6 +160,18 @@ tw_status tw__file_write(tw__file_writer *writer, const void *data, size_t size)
 tw_status tw__file_commit(tw__file_writer *writer);  /* ends the writer, also when it fails */
 void tw__file_abandon(tw__file_writer *writer);      /* NULL is fine */
 int64_t tw__file_position(const tw__file_writer *writer);
+/* The steps of a commit, for files that must change together: seal writes out and syncs; link gives the file one more name, which must
+ * be free; place moves it from the temporary name to `path`, over what is there. Neither syncs the directory. */
+tw_status tw__file_seal(tw__file_writer *writer);
+tw_status tw__file_link(tw__file_writer *writer, const char *path);
+tw_status tw__file_place(tw__file_writer *writer, const char *path);
+/* Removes the temporaries in `directory` whose writers are dead. `dead` may be NULL; it is called before, with the name that was to be. */
+void tw__file_sweep(const char *directory, void (*dead)(void *context, const char *name), void *context);
+/* Waits (a few seconds at most) until nobody else holds the directory's lock; for tw__directory_unlock. */
+int tw__directory_lock(const char *path);
+void tw__directory_unlock(int lock);
+/* Makes the n-th step (create, write, sync, link, rename) of a writer from now on fail, as on a full disk; 0 switches that off. */
+TW_API_FUNCTION void tw__file_fail_at(long n);
 
 /* A file for reading at any offset. */
 typedef struct tw__file_reader {

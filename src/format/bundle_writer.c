@@ -1,0 +1,203 @@
+/* The writer of tensor bundles: the tensors of a checkpoint, in one shard.
+ *
+ *     P.data-00000-of-00001   the bytes of the tensors, one behind the other, in the order of adding
+ *     P.index                 a table: "" -> header, key -> dtype, shape, shard, offset, size, masked checksum
+ *
+ * A string tensor is stored as its lengths (varints), a masked checksum of the lengths (each taken as 32 bits, or 64 from 2^32
+ * on), and the bytes; its own checksum runs over those same numbers, the checksum's four bytes and the bytes. How both files come into
+ * place without a moment at which neither the old nor the new pair can be read is in bundle_commit.c. */
+#include <stdlib.h>
+
+#include "codec/codec.h"
+#include "format/format.h"
+#include "format/table.h"
+
+#define CHUNK ((size_t)256 << 10) /* checksummed, then written while still in the cache */
+
+typedef struct added {
+    char *key;
+    tw_dtype dtype;
+    tw_shape shape;
+    int64_t offset, size;
+    uint32_t crc; /* not masked */
+} added;
+
+struct tw__bundle_writer {
+    char *prefix;
+    tw__file_writer *data;
+    added *entries;
+    size_t count, capacity;
+    tw__map keys;
+    tw_status status; /* of the first failure: nothing is committed after one */
+};
+
+tw__bundle_writer *tw__bundle_create(const char *prefix)
+{
+    if (!*tw__path_name(prefix)) {
+        tw__fail(TW_INVALID_ARGUMENT, "checkpoint: the prefix \"%s\" names no file", prefix);
+        return NULL;
+    }
+    tw__bundle_writer *writer = tw__alloc_zero(sizeof *writer);
+    if (!writer)
+        return NULL;
+    char *directory = tw__path_directory(prefix), *path = tw__bundle_shard_path(prefix, 0, 1);
+    writer->prefix = tw__strdup(prefix);
+    if (directory && path && writer->prefix && tw__make_directories(directory) == TW_OK)
+        writer->data = tw__file_create(path);
+    tw__free(directory);
+    tw__free(path);
+    if (!writer->data) {
+        tw__bundle_abandon(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+void tw__bundle_abandon(tw__bundle_writer *writer)
+{
+    if (!writer)
+        return;
+    tw__file_abandon(writer->data);
+    for (size_t i = 0; i < writer->count; i++)
+        tw__free(writer->entries[i].key);
+    tw__free(writer->entries);
+    tw__map_free(&writer->keys, NULL);
+    tw__free(writer->prefix);
+    tw__free(writer);
+}
+
+static tw_status write_plain(tw__file_writer *file, const void *data, size_t size, uint32_t *crc)
+{
+    const char *at = data;
+    while (size > 0) {
+        size_t now = size < CHUNK + CHUNK / 2 ? size : CHUNK;
+        *crc = tw__crc32c_extend(*crc, at, now);
+        TW_TRY(tw__file_write(file, at, now));
+        at += now;
+        size -= now;
+    }
+    return TW_OK;
+}
+
+static tw_status write_strings(tw__file_writer *file, const tw_string *strings, int64_t count, uint32_t *crc)
+{
+    uint8_t bytes[TW_VARINT_MAX];
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t size = strings[i].size;
+        tw__put64(bytes, size);
+        *crc = tw__crc32c_extend(*crc, bytes, size > UINT32_MAX ? 8 : 4);
+        TW_TRY(tw__file_write(file, bytes, tw__varint_put(bytes, size)));
+    }
+    tw__put32(bytes, tw__crc32c_mask(*crc));
+    *crc = tw__crc32c_extend(*crc, bytes, 4);
+    TW_TRY(tw__file_write(file, bytes, 4));
+    for (int64_t i = 0; i < count; i++)
+        TW_TRY(write_plain(file, strings[i].data, strings[i].size, crc));
+    return TW_OK;
+}
+
+static tw_status add(tw__bundle_writer *writer, const char *key, const tw_tensor *tensor)
+{
+    if (!*key)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: a tensor's key must not be empty", writer->prefix);
+    if (tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT)
+        return tw__fail(TW_UNIMPLEMENTED, "%s: tensor \"%s\" of dtype %s can't be stored in a checkpoint", writer->prefix, key,
+                        tw_dtype_name(tensor->dtype));
+    if (tw__map_has(&writer->keys, key, strlen(key)))
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: Adding duplicate key: %s", writer->prefix, key);
+    added entry = { .dtype = tensor->dtype, .shape = tensor->shape, .offset = tw__file_position(writer->data) };
+    TW_TRY(TW_GROW(writer->entries, writer->capacity, writer->count + 1));
+    if (!(entry.key = tw__strdup(key)))
+        return TW_RESOURCE_EXHAUSTED;
+    added *stored = &writer->entries[writer->count++];
+    *stored = entry;
+    TW_TRY(tw__map_put(&writer->keys, key, strlen(key), writer));
+    if (tensor->dtype == TW_STRING)
+        TW_TRY(write_strings(writer->data, tensor->data, tensor->count, &stored->crc));
+    else
+        TW_TRY(write_plain(writer->data, tensor->data, (size_t)tensor->count * tw__element_size(tensor->dtype), &stored->crc));
+    stored->size = tw__file_position(writer->data) - stored->offset;
+    return TW_OK;
+}
+
+tw_status tw__bundle_add(tw__bundle_writer *writer, const char *key, const tw_tensor *tensor)
+{
+    TW_TRY(writer->status);
+    return writer->status = tensor ? add(writer, key, tensor) : tw__error_status();
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const char *first = ((const added *)a)->key, *second = ((const added *)b)->key;
+    return tw__table_compare(first, strlen(first), second, strlen(second));
+}
+
+/* A field is left out when it is 0, but the shape is always there. */
+static void add_entry_proto(tw__text *text, const added *entry)
+{
+    uint8_t dims[TW_MAX_RANK * (3 + TW_VARINT_MAX)];
+    size_t size = 0;
+    for (int i = 0; i < entry->shape.rank; i++) {
+        uint8_t dim[1 + TW_VARINT_MAX] = { 1 << 3 };
+        size_t dim_size = entry->shape.dims[i] ? 1 + tw__varint_put(dim + 1, (uint64_t)entry->shape.dims[i]) : 0;
+        dims[size++] = 2 << 3 | TW_WIRE_BYTES;
+        dims[size++] = (uint8_t)dim_size;
+        memcpy(dims + size, dim, dim_size);
+        size += dim_size;
+    }
+    tw__proto_add_varint(text, 1, entry->dtype);
+    tw__proto_add_bytes(text, 2, dims, size);
+    if (entry->offset)
+        tw__proto_add_varint(text, 4, (uint64_t)entry->offset);
+    if (entry->size)
+        tw__proto_add_varint(text, 5, (uint64_t)entry->size);
+    tw__proto_add_fixed32(text, 6, tw__crc32c_mask(entry->crc));
+}
+
+static tw_status write_table(tw__bundle_writer *writer, tw__table_writer *table, int shards)
+{
+    const uint8_t header[] = { 1 << 3, (uint8_t)shards, 3 << 3 | TW_WIRE_BYTES, 2, 1 << 3, 1 }; /* the version: producer 1 */
+    TW_TRY(tw__table_add(table, "", 0, header, sizeof header));
+    tw__text value = { 0 };
+    tw_status status = TW_OK;
+    for (size_t i = 0; i < writer->count && status == TW_OK; i++) {
+        const added *entry = &writer->entries[i];
+        tw__text_clear(&value);
+        add_entry_proto(&value, entry);
+        status = value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, entry->key, strlen(entry->key), value.data, value.size);
+    }
+    tw__text_free(&value);
+    return status;
+}
+
+static tw__file_writer *make_index(void *context, int shards)
+{
+    tw__bundle_writer *writer = context;
+    char *path = tw__format("%s.index", writer->prefix);
+    tw__file_writer *file = path ? tw__file_create(path) : NULL;
+    tw__table_writer *table = file ? tw__table_create(file) : NULL;
+    tw__free(path);
+    if (table && write_table(writer, table, shards) != TW_OK) {
+        tw__table_abandon(table);
+        table = NULL;
+    }
+    if (!table || tw__table_finish(table) != TW_OK || tw__file_seal(file) != TW_OK) {
+        tw__file_abandon(file);
+        return NULL;
+    }
+    return file;
+}
+
+tw_status tw__bundle_finish(tw__bundle_writer *writer)
+{
+    tw_status status = writer->status;
+    if (status == TW_OK) {
+        if (writer->count > 0)
+            qsort(writer->entries, writer->count, sizeof *writer->entries, compare_keys);
+        tw__file_writer *data = writer->data;
+        writer->data = NULL;
+        status = tw__bundle_commit(writer->prefix, data, make_index, writer);
+    }
+    tw__bundle_abandon(writer);
+    return status;
+}

@@ -1,0 +1,118 @@
+/* Files to tensors and back: tables, tensor bundles (checkpoints), the checkpoint state file, NumPy's and IDX files.
+ *
+ * Whatever the bytes are, a reader gives the right value or an error that names the file; sizes are checked against the
+ * file before memory is asked for. */
+#ifndef TW_FORMAT_H
+#define TW_FORMAT_H
+
+#include "base/base.h"
+#include "tensor/tensor.h"
+
+/* ---- sorted string tables: writing (table_writer.c) ---- */
+typedef struct tw__table_writer tw__table_writer;
+tw__table_writer *tw__table_create(tw__file_writer *file); /* the file stays the caller's */
+tw_status tw__table_add(tw__table_writer *writer, const void *key, size_t key_size, const void *value, size_t value_size); /* ascending */
+tw_status tw__table_finish(tw__table_writer *writer);      /* writes what is left; ends the writer, also when it fails */
+void tw__table_abandon(tw__table_writer *writer);          /* NULL is fine */
+
+/* ---- and reading (table_reader.c) ---- */
+typedef struct tw__table {
+    char *path;
+    uint8_t *data; /* the whole file */
+    size_t size;
+    uint64_t index_offset, index_size;
+} tw__table;
+tw_status tw__table_open(tw__table *table, const char *path);
+void tw__table_close(tw__table *table);
+
+typedef struct tw__table_block {
+    const uint8_t *data;
+    size_t entries_end;
+    size_t at;
+    uint8_t *owned; /* decompressed bytes */
+} tw__table_block;
+
+/* Walks the entries in order. `value` is good until the next step. */
+typedef struct tw__table_cursor {
+    const tw__table *table;
+    tw__table_block index, block;
+    uint64_t blocks_end; /* in the file, of the blocks so far */
+    tw__text index_key, key, previous;
+    const uint8_t *value;
+    size_t value_size;
+    bool started;
+    tw_status status; /* why the walk ended: TW_OK at the end of the table */
+} tw__table_cursor;
+void tw__table_begin(tw__table_cursor *cursor, const tw__table *table);
+bool tw__table_next(tw__table_cursor *cursor);
+void tw__table_end(tw__table_cursor *cursor);
+/* Goes to the first entry whose key is not less than the given one; false if there is none, or at an error. */
+bool tw__table_seek(tw__table_cursor *cursor, const void *key, size_t key_size);
+
+/* ---- tensor bundles: writing (bundle_writer.c, bundle_commit.c) ---- */
+typedef struct tw__bundle_writer tw__bundle_writer;
+/* The directory is made if it is not there. Nothing is seen at the prefix before finish. */
+tw__bundle_writer *tw__bundle_create(const char *prefix);
+/* Keys in any order; the bytes are stored in the order of the calls. */
+tw_status tw__bundle_add(tw__bundle_writer *writer, const char *key, const tw_tensor *tensor);
+tw_status tw__bundle_finish(tw__bundle_writer *writer); /* ends the writer, also when it fails */
+void tw__bundle_abandon(tw__bundle_writer *writer);     /* NULL is fine */
+
+/* Puts the data and, made from it by `make_index(context, shards)`, the index in place of what is at the prefix. */
+typedef tw__file_writer *(*tw__make_index)(void *context, int shards);
+tw_status tw__bundle_commit(const char *prefix, tw__file_writer *data, tw__make_index make_index, void *context);
+
+/* ---- and reading (bundle_index.c, bundle_reader.c, bundle_slices.c) ---- */
+typedef struct tw__bundle_entry {
+    char *key; /* with a zero byte behind it */
+    size_t key_size;
+    tw_dtype dtype; /* may be one that can't be read */
+    tw_shape shape; /* rank -1: more than TW_MAX_RANK dimensions */
+    int32_t shard;
+    int64_t offset, size; /* of the stored bytes; a partitioned tensor has none itself */
+    uint32_t crc;         /* masked */
+    uint8_t *slices;      /* the stored fields 7, one behind the other; NULL: not partitioned */
+    size_t slices_size;
+} tw__bundle_entry;
+
+typedef struct tw__bundle_reader tw__bundle_reader;
+tw__bundle_reader *tw__bundle_open(const char *prefix);
+void tw__bundle_close(tw__bundle_reader *reader); /* NULL is fine */
+int64_t tw__bundle_count(const tw__bundle_reader *reader);
+const tw__bundle_entry *tw__bundle_entry_at(const tw__bundle_reader *reader, int64_t index); /* by key, ascending */
+const tw__bundle_entry *tw__bundle_find(const tw__bundle_reader *reader, const char *key);   /* NULL: not there, no error */
+const tw__bundle_entry *tw__bundle_find_bytes(const tw__bundle_reader *reader, const void *key, size_t key_size);
+tw_tensor *tw__bundle_read(tw__bundle_reader *reader, const char *key);
+/* Into memory that is there already; not for strings. */
+tw_status tw__bundle_read_into(tw__bundle_reader *reader, const char *key, tw_dtype dtype, const tw_shape *shape, void *data);
+/* The number of shards that the index at the prefix names; 0: there is no index; -1: it can't be read. Sets no error. */
+int tw__bundle_shards(const char *prefix);
+char *tw__bundle_shard_path(const char *prefix, int shard, int shards);
+
+/* ---- the `checkpoint` file (checkpoint_state.c) ---- */
+typedef struct tw__checkpoint_state {
+    char *model_checkpoint_path; /* NULL: not given */
+    char **all_paths;
+    size_t path_count;
+    double *all_timestamps;
+    size_t timestamp_count;
+    double last_preserved_timestamp;
+    bool has_last_preserved;
+} tw__checkpoint_state;
+tw_status tw__checkpoint_state_read(const char *path, tw__checkpoint_state *state);
+tw_status tw__checkpoint_state_write(const char *path, const tw__checkpoint_state *state);
+/* `name` stands in errors. */
+tw_status tw__checkpoint_state_parse(const char *text, size_t size, const char *name, tw__checkpoint_state *state);
+void tw__checkpoint_state_print(tw__text *text, const tw__checkpoint_state *state);
+void tw__checkpoint_state_free(tw__checkpoint_state *state);
+
+/* ---- NumPy's .npy and .npz (npy.c, npz.c), IDX (idx.c) ---- */
+tw_tensor *tw__npy_read(const char *path);
+/* `name` stands in errors. */
+tw_tensor *tw__npy_parse(const void *data, size_t size, const char *name);
+tw_tensor *tw__npz_read(const char *path, const char *member); /* "x_train", without .npy */
+tw_tensor *tw__idx_read(const char *path);                     /* as it is or compressed by gzip */
+/* Decompresses into exactly `out_size` bytes; `window` as zlib's inflateInit2 wants it. False: these are not the bytes. */
+bool tw__inflate(const void *data, size_t size, int window, void *out, size_t out_size);
+
+#endif

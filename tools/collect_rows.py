@@ -157,7 +157,10 @@ class Row:
             raise Bad("the signature %r is not 'path(arguments) -> result'" % text)
         self.path, arguments, result = m.groups()
         self.result, self.result_word = "NONE", None
-        if result in PLAIN:
+        members = re.match(r"list<(\w+)>$", result or "")
+        if members:
+            self.result, self.result_word = "HANDLES", members.group(1)
+        elif result in PLAIN:
             self.result = PLAIN[result]
         elif result:
             self.result, self.result_word = "HANDLE", result
@@ -200,7 +203,8 @@ class Row:
 
 def failure(result):
     return {"NONE": "tw_error_code()", "BOOL": "false", "INT": "0", "FLOAT": "0", "DTYPE": "TW_DTYPE_NONE",
-            "SHAPE": "TW_UNKNOWN_SHAPE", "TENSORS": "(tw_tensors){ 0 }", "VALUE": "(tw_value){ 0 }"}.get(result, "NULL")
+            "SHAPE": "TW_UNKNOWN_SHAPE", "TENSORS": "(tw_tensors){ 0 }", "HANDLES": "(tw_objects){ 0 }",
+            "VALUE": "(tw_value){ 0 }"}.get(result, "NULL")
 
 
 def invoke(row):
@@ -217,6 +221,8 @@ def invoke(row):
                 "    return result->%s ? TW_OK : tw__null_status(result);" % (tag, member, call, member))
     if row.result == "TENSORS":
         return "return tw__value_of_tensors(%s, result);" % call
+    if row.result == "HANDLES":
+        return "return tw__value_of_objects(%s, result);" % call
     if row.result == "STR":
         return "return tw__value_of_text(%s, result);" % call
     if row.result == "SHAPE":

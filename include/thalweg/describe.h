@@ -29,7 +29,7 @@ typedef enum tw_kind {
     TW_KIND_SHAPE,    /* tw_shape            "shape"; None is rank -1 */
     TW_KIND_INTS,     /* tw_ints             "ints": one integer or several */
     TW_KIND_HANDLE,   /* tw_NAME *           any other word: the class of that id, e.g. "variable" */
-    TW_KIND_HANDLES,  /* tw_objects          "list<NAME>" */
+    TW_KIND_HANDLES,  /* tw_objects          "list<NAME>"; also as a result */
     TW_KIND_PAIRS,    /* tw_pairs            "pairs<NAME>": names with objects; Python's keyword arguments */
     TW_KIND_NAMED,    /* tw_named            "named<GROUP>": a name or an object, e.g. named<activation> */
     TW_KIND_NUMBER,   /* double, and void *NAME_object   "number": a number, or an object that gives one */
@@ -38,13 +38,15 @@ typedef enum tw_kind {
 
 #define TW_NO_INT INT64_MIN
 
-/* A borrowed list of objects: TW_OBJECTS(a, b). */
+/* A list of objects: TW_OBJECTS(a, b). As an argument it is borrowed; as a result it is the caller's, for tw_objects_free. */
 typedef struct tw_objects {
     void *const *items;
     int64_t count;
 } tw_objects;
 #define TW_OBJECTS(...) \
     ((tw_objects){ (void *[]){ __VA_ARGS__ }, (int64_t)(sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *)) })
+
+TW_API_FUNCTION void tw_objects_free(tw_objects *objects);
 
 /* Borrowed names with objects: TW_PAIRS({ "model", model }, { "optimizer", optimizer }). */
 typedef struct tw_pair {

@@ -16,6 +16,12 @@ struct tw_variable {
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape);
 tw_tensor *tw__variable_read(tw_variable *variable); /* through the door, so tapes see it */
 
+/* ---- name scopes (scope.c) ---- */
+/* Names of the thread's new variables stand in a scope: "mlp/dense/" in front of "kernel". */
+tw_status tw__scope_push(const char *name); /* a scope inside the present one; NULL or "": back to the root until it is popped */
+void tw__scope_pop(void);
+const char *tw__scope(void);                /* "" or "mlp/dense/" */
+
 /* ---- state of eager kernels (apply.c) ---- */
 /* Forgets the state of every stateful kernel, e.g. the streams of random ops. */
 void tw__kernel_states_clear(void);

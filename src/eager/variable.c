@@ -36,7 +36,12 @@ static tw_status setup(tw_variable *variable, tw_tensor *initial, const char *na
 static tw_status variable_init(void *self, const void *given)
 {
     const tw_variable_args *args = given;
-    return setup(self, args->initial_value, args->name, !args->no_trainable, &args->shape);
+    if (!*tw__scope())
+        return setup(self, args->initial_value, args->name, !args->no_trainable, &args->shape);
+    char *name = tw__format("%s%s", tw__scope(), args->name && *args->name ? args->name : "Variable");
+    tw_status status = name ? setup(self, args->initial_value, name, !args->no_trainable, &args->shape) : tw__error_status();
+    tw__free(name);
+    return status;
 }
 
 TW_CLASS(variable,

@@ -209,7 +209,7 @@ tw_status tw_args_complete(const tw_signature *signature, void *args)
         complete_field(field, args);
         if (field->required && is_pointer(field->kind) && !*(void **)at(field, args))
             return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is NULL", signature->id, field->name);
-        if (field->kind == TW_KIND_TENSORS) {
+        if (field->kind == TW_KIND_TENSORS && !field->none_allowed) { /* a list that may be None may hold None */
             const tw_tensors *list = at(field, args);
             for (int64_t k = 0; k < list->count; k++) {
                 if (!list->items[k])

@@ -88,3 +88,26 @@ tw_status tw__value_of_shape(tw_shape shape, tw_value *result)
     *result = (tw_value){ .kind = TW_VALUE_SHAPE, .shape = copy };
     return TW_OK;
 }
+
+void tw_objects_free(tw_objects *objects)
+{
+    for (int64_t i = 0; i < objects->count; i++)
+        tw_release(objects->items[i]);
+    tw__free((void *)objects->items);
+    *objects = (tw_objects){ 0 };
+}
+
+tw_status tw__value_of_objects(tw_objects objects, tw_value *result)
+{
+    *result = (tw_value){ .kind = TW_VALUE_NONE };
+    tw_value *items = tw_error_code() == TW_OK ? tw__alloc_array((size_t)objects.count, sizeof *items) : NULL;
+    if (!items) {
+        tw_objects_free(&objects);
+        return tw__error_status();
+    }
+    for (int64_t i = 0; i < objects.count; i++)
+        items[i] = (tw_value){ .kind = TW_VALUE_OBJECT, .object = objects.items[i] };
+    *result = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, objects.count } };
+    tw__free((void *)objects.items);
+    return TW_OK;
+}

@@ -96,14 +96,14 @@ TW_METHOD(tape_is_recording, "GradientTape._is_recording(self: tape) -> bool", "
 
 TW_METHOD(tape_watched_variables, "GradientTape.watched_variables(self: tape) -> value", "The variables followed, in order.")
 {
-    tw_tape *tape = args->self;
-    tw_value *items = tw__alloc_array(tape->tensor_count + 1, sizeof *items);
+    const tw__tape_memory *memory = tw__tape_memory_of(args->self);
+    tw_value *items = memory ? tw__alloc_array(memory->tensor_count + 1, sizeof *items) : NULL;
     int64_t count = 0;
     tw__pointer_map seen = { 0 };
-    for (size_t i = 0; items && i < tape->tensor_count; i++) {
-        tw_object *object = tw__tensor_object(tape->tensors[i]);
+    for (size_t i = 0; items && i < memory->tensor_count; i++) {
+        tw_object *object = tw__tensor_object(memory->tensors[i]);
         void *variable = tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
-        if (!variable || tw__pointer_map_get(&tape->numbers, tape->tensors[i], -1) < 0 || tw__pointer_map_get(&seen, variable, 0))
+        if (!variable || tw__pointer_map_get(&memory->numbers, memory->tensors[i], -1) < 0 || tw__pointer_map_get(&seen, variable, 0))
             continue;
         if (tw__pointer_map_put(&seen, variable, 1) != TW_OK)
             break;
@@ -170,4 +170,13 @@ TW_METHOD(tape_gradient,
     if (status != TW_OK)
         tw_tensors_free(&results);
     return results;
+}
+
+TW_API(tape_start, "_tape_start(persistent: bool = False, watch_accessed_variables: bool = True) -> tape",
+       "A new tape that records from now on; for C, where there is no with statement.")
+{
+    tw_tape *tape = tw_tape_(&(tw_tape_args){ .persistent = args->persistent, .no_watch_accessed_variables = args->no_watch_accessed_variables });
+    if (tape)
+        tw__tape_start(tape);
+    return tape;
 }

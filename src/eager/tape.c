@@ -3,29 +3,20 @@
  * A tape gives every tensor it follows a number. Recording appends {op, attrs, inputs, outputs} when an input has a number, and numbers
  * the outputs. The gradient walks the records backwards, asks each op's gradient function for its inputs' gradients (which calls ops
  * through the one door, so an outer tape sees them) and sums what arrives at the same number. Only records on a way from a source to a
- * target are visited. All memory of a tape is kept from one use to the next. */
+ * target are visited. The memory is tape_memory.c's. */
 #include "eager/tape.h"
 
 _Thread_local int tw__active_tapes;
 static _Thread_local tw_tape *top; /* the innermost recording tape; others by `outer` */
 
-static tw__record *add_record(tw_tape *tape)
+/* Adds references to the tensors to the tape's list; the position of the first, or -1. */
+static int64_t add_tensors(tw__tape_memory *memory, tw_tensor *const *tensors, int count)
 {
-    if (TW_GROW(tape->records, tape->record_capacity, tape->record_count + 1) != TW_OK)
-        return NULL;
-    tw__record *record = &tape->records[tape->record_count];
-    *record = (tw__record){ 0 };
-    return record;
-}
-
-/* Room for `count` tensors in the tape's list; the position of the first. */
-static int64_t add_tensors(tw_tape *tape, tw_tensor *const *tensors, int count)
-{
-    if (TW_GROW(tape->tensors, tape->tensor_capacity, tape->tensor_count + (size_t)count) != TW_OK)
+    if (TW_GROW(memory->tensors, memory->tensor_capacity, memory->tensor_count + (size_t)count) != TW_OK)
         return -1;
-    int64_t first = (int64_t)tape->tensor_count;
+    int64_t first = (int64_t)memory->tensor_count;
     for (int i = 0; i < count; i++)
-        tape->tensors[tape->tensor_count++] = tw_retain(tensors[i]);
+        memory->tensors[memory->tensor_count++] = tw_retain(tensors[i]);
     return first;
 }
 
@@ -34,18 +25,26 @@ static bool differentiable(tw_dtype dtype)
     return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype) || dtype == TW_RESOURCE || dtype == TW_VARIANT;
 }
 
-static tw_status number_tensor(tw_tape *tape, const tw_tensor *tensor)
+static tw_status number_tensor(tw__tape_memory *memory, const tw_tensor *tensor)
 {
-    return tw__pointer_map_put(&tape->numbers, tensor, tape->next_number++);
+    return tw__pointer_map_put(&memory->numbers, tensor, memory->next_number++);
+}
+
+static int64_t number_of(const tw__tape_memory *memory, const tw_tensor *tensor)
+{
+    return tw__pointer_map_get(&memory->numbers, tensor, -1);
 }
 
 tw_status tw__tape_watch(tw_tape *tape, tw_tensor *tensor)
 {
-    if (tw__pointer_map_get(&tape->numbers, tensor, -1) >= 0)
-        return TW_OK;
-    if (add_tensors(tape, &tensor, 1) < 0)
+    tw__tape_memory *memory = tw__tape_memory_of(tape);
+    if (!memory)
         return TW_RESOURCE_EXHAUSTED;
-    return number_tensor(tape, tensor);
+    if (number_of(memory, tensor) >= 0)
+        return TW_OK;
+    if (add_tensors(memory, &tensor, 1) < 0)
+        return TW_RESOURCE_EXHAUSTED;
+    return number_tensor(memory, tensor);
 }
 
 static tw_status record_on(tw_tape *tape, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
@@ -56,24 +55,27 @@ static tw_status record_on(tw_tape *tape, const tw_op *op, tw_tensor *const *inp
         if (resource && resource->trainable)
             TW_TRY(tw__tape_watch(tape, inputs[0]));
     }
+    tw__tape_memory *memory = tape->memory;
     bool follow = false;
-    for (int i = 0; !follow && i < input_count; i++)
-        follow = tw__pointer_map_get(&tape->numbers, inputs[i], -1) >= 0 && differentiable(inputs[i]->dtype);
+    for (int i = 0; memory && !follow && i < input_count; i++)
+        follow = number_of(memory, inputs[i]) >= 0 && differentiable(inputs[i]->dtype);
     if (!follow)
         return TW_OK;
-    tw__record *record = add_record(tape);
-    if (!record)
+    TW_TRY(TW_GROW(memory->records, memory->record_capacity, memory->record_count + 1));
+    int64_t first = add_tensors(memory, inputs, input_count);
+    if (first < 0 || add_tensors(memory, outputs, output_count) < 0)
         return TW_RESOURCE_EXHAUSTED;
-    int64_t first = add_tensors(tape, inputs, input_count);
-    if (first < 0 || add_tensors(tape, outputs, output_count) < 0)
-        return TW_RESOURCE_EXHAUSTED;
-    *record = (tw__record){ op, NULL, attr_count, input_count, output_count, first };
-    if (attr_count && !(record->attrs = tw__attrs_copy(attrs, attr_count)))
-        return TW_RESOURCE_EXHAUSTED;
-    tape->record_count++;
+    tw_attr *copy = NULL;
+    if (attr_count) {
+        void *block = tw__tape_memory_block(memory, tw__attrs_bytes(attrs, attr_count));
+        if (!block)
+            return TW_RESOURCE_EXHAUSTED;
+        copy = tw__attrs_copy(attrs, attr_count, block);
+    }
+    memory->records[memory->record_count++] = (tw__record){ op, copy, attr_count, input_count, output_count, first };
     for (int i = 0; i < output_count; i++) {
         if (differentiable(outputs[i]->dtype))
-            TW_TRY(number_tensor(tape, outputs[i]));
+            TW_TRY(number_tensor(memory, outputs[i]));
     }
     return TW_OK;
 }
@@ -115,29 +117,23 @@ void tw__tape_stop(tw_tape *tape)
 
 void tw__tape_reset(tw_tape *tape)
 {
-    for (size_t i = 0; i < tape->record_count; i++)
-        tw__attrs_free(tape->records[i].attrs, tape->records[i].attr_count);
-    for (size_t i = 0; i < tape->tensor_count; i++)
-        tw_release(tape->tensors[i]);
-    tape->record_count = tape->tensor_count = 0;
-    tape->next_number = 0;
-    tw__pointer_map_clear(&tape->numbers);
+    if (tape->memory)
+        tw__tape_memory_reset(tape->memory);
 }
 
 void tw__tape_free(tw_tape *tape)
 {
     if (tape->recording)
         tw__tape_stop(tape);
-    tw__tape_reset(tape);
-    tw__free(tape->records);
-    tw__free(tape->tensors);
-    tw__pointer_map_free(&tape->numbers);
+    if (tape->memory)
+        tw__tape_memory_give_back(tape->memory);
+    tape->memory = NULL;
 }
 
 /* ---- backwards ---- */
 
 typedef struct backward {
-    tw_tape *tape;
+    tw__tape_memory *memory;
     size_t record_count;   /* when the walk began: gradient functions may record more */
     int64_t number_count;
     tw_tensor **gradients; /* by number */
@@ -159,16 +155,16 @@ static tw_status add_gradient(backward *b, int64_t number, tw_tensor *gradient) 
 
 static void mark_needed(backward *b)
 {
-    tw_tape *tape = b->tape;
+    tw__tape_memory *memory = b->memory;
     for (size_t r = 0; r < b->record_count; r++) {
-        tw__record *record = &tape->records[r];
+        tw__record *record = &memory->records[r];
         bool needed = false;
         for (int i = 0; !needed && i < record->input_count; i++) {
-            int64_t number = tw__pointer_map_get(&tape->numbers, tape->tensors[record->first + i], -1);
+            int64_t number = number_of(memory, memory->tensors[record->first + i]);
             needed = number >= 0 && number < b->number_count && b->needed[number];
         }
         for (int i = 0; needed && i < record->output_count; i++) {
-            int64_t number = tw__pointer_map_get(&tape->numbers, tape->tensors[record->first + record->input_count + i], -1);
+            int64_t number = number_of(memory, memory->tensors[record->first + record->input_count + i]);
             if (number >= 0 && number < b->number_count)
                 b->needed[number] = true;
         }
@@ -179,8 +175,8 @@ enum { FEW = 16 };
 
 static tw_status step_back(backward *b, size_t index)
 {
-    tw_tape *tape = b->tape;
-    tw__record record = tape->records[index]; /* a copy: the array may move while ops are recorded */
+    tw__tape_memory *memory = b->memory;
+    tw__record record = memory->records[index]; /* a copy: the array may move while ops are recorded */
     int inputs = record.input_count, outputs = record.output_count;
     tw_tensor *few[4 * FEW];
     int64_t few_numbers[FEW];
@@ -196,16 +192,16 @@ static tw_status step_back(backward *b, size_t index)
     bool any_gradient = false, any_wanted = false;
     if (status == TW_OK) {
         memset(space, 0, 4 * most * sizeof *space);
-        memcpy(space, tape->tensors + record.first, (size_t)inputs * sizeof *space);
-        memcpy(space + most, tape->tensors + record.first + inputs, (size_t)outputs * sizeof *space);
+        memcpy(space, memory->tensors + record.first, (size_t)inputs * sizeof *space);
+        memcpy(space + most, memory->tensors + record.first + inputs, (size_t)outputs * sizeof *space);
         for (int i = 0; i < outputs; i++) {
-            int64_t number = tw__pointer_map_get(&tape->numbers, space[most + (size_t)i], -1);
+            int64_t number = number_of(memory, space[most + (size_t)i]);
             if (number >= 0 && number < b->number_count)
                 space[2 * most + (size_t)i] = b->gradients[number];
             any_gradient |= space[2 * most + (size_t)i] != NULL;
         }
         for (int i = 0; i < inputs; i++) {
-            numbers[i] = tw__pointer_map_get(&tape->numbers, space[i], -1);
+            numbers[i] = number_of(memory, space[i]);
             wanted[i] = numbers[i] >= 0 && numbers[i] < b->number_count && b->needed[numbers[i]];
             any_wanted |= wanted[i];
         }
@@ -237,19 +233,34 @@ static tw_status step_back(backward *b, size_t index)
 tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor *const *target_gradients, int64_t target_count,
                             tw_tensor *const *sources, int64_t source_count, tw_tensor **results)
 {
-    backward b = { .tape = tape, .record_count = tape->record_count, .number_count = tape->next_number };
-    b.gradients = tw__alloc_array((size_t)b.number_count + 1, sizeof *b.gradients);
-    b.needed = tw__alloc_array((size_t)b.number_count + 1, sizeof *b.needed);
-    tw_status status = b.gradients && b.needed ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    tw__tape_memory *memory = tw__tape_memory_of(tape);
     for (int64_t i = 0; i < source_count; i++)
         results[i] = NULL;
+    if (!memory)
+        return TW_RESOURCE_EXHAUSTED;
+    backward b = { .memory = memory, .record_count = memory->record_count, .number_count = memory->next_number };
+    /* Taken out of the tape's memory while in use: a gradient function may ask another gradient of a persistent tape. */
+    size_t gradient_capacity = memory->gradient_capacity, needed_capacity = memory->needed_capacity, room = (size_t)b.number_count + 1;
+    b.gradients = memory->gradients;
+    b.needed = memory->needed;
+    memory->gradients = NULL;
+    memory->needed = NULL;
+    memory->gradient_capacity = memory->needed_capacity = 0;
+    tw_status status = TW_GROW(b.gradients, gradient_capacity, room);
+    if (status == TW_OK)
+        status = TW_GROW(b.needed, needed_capacity, room);
+    int64_t ready = status == TW_OK ? b.number_count : 0;
+    if (status == TW_OK) {
+        memset(b.gradients, 0, room * sizeof *b.gradients);
+        memset(b.needed, 0, room * sizeof *b.needed);
+    }
     for (int64_t i = 0; status == TW_OK && i < source_count; i++) {
-        int64_t number = tw__pointer_map_get(&tape->numbers, sources[i], -1);
+        int64_t number = number_of(memory, sources[i]);
         if (number >= 0)
             b.needed[number] = true;
     }
     for (int64_t i = 0; status == TW_OK && i < target_count; i++) {
-        int64_t number = tw__pointer_map_get(&tape->numbers, targets[i], -1);
+        int64_t number = number_of(memory, targets[i]);
         if (number < 0)
             continue;
         tw_tensor *seed = target_gradients && target_gradients[i] ? tw_retain(target_gradients[i]) : tw__gradient_ones(targets[i]);
@@ -260,13 +271,17 @@ tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor 
     for (size_t r = b.record_count; status == TW_OK && r-- > 0;)
         status = step_back(&b, r);
     for (int64_t i = 0; status == TW_OK && i < source_count; i++) {
-        int64_t number = tw__pointer_map_get(&tape->numbers, sources[i], -1);
-        if (number >= 0)
+        int64_t number = number_of(memory, sources[i]);
+        if (number >= 0 && number < b.number_count)
             results[i] = tw_retain(b.gradients[number]);
     }
-    for (int64_t i = 0; b.gradients && i < b.number_count; i++)
+    for (int64_t i = 0; i < ready; i++)
         tw_release(b.gradients[i]);
-    tw__free(b.gradients);
-    tw__free(b.needed);
+    tw__free(memory->gradients);
+    tw__free(memory->needed);
+    memory->gradients = b.gradients;
+    memory->needed = b.needed;
+    memory->gradient_capacity = gradient_capacity;
+    memory->needed_capacity = needed_capacity;
     return status;
 }

@@ -11,16 +11,25 @@ typedef struct tw__record {
     int64_t first; /* position of the inputs in the tape's list of tensors; the outputs follow */
 } tw__record;
 
-struct tw_tape {
-    tw_object object;
-    bool persistent, watch_variables, recording, paused, used;
-    struct tw_tape *outer;
+/* The memory of a tape. A training loop makes a new tape for every step: what the last one had is kept by the thread and used again. */
+typedef struct tw__tape_memory {
     tw__record *records;
     size_t record_count, record_capacity;
     tw_tensor **tensors; /* every tensor the tape holds a reference to */
     size_t tensor_count, tensor_capacity;
     tw__pointer_map numbers; /* tensor -> number */
     int64_t next_number;
+    struct tw__tape_chunk *chunks; /* of attrs; the newest first */
+    tw_tensor **gradients;         /* by number, while walking back */
+    bool *needed;
+    size_t gradient_capacity, needed_capacity;
+} tw__tape_memory;
+
+struct tw_tape {
+    tw_object object;
+    bool persistent, watch_variables, recording, paused, used;
+    struct tw_tape *outer;
+    tw__tape_memory *memory; /* made when first needed */
 };
 
 void tw__tape_start(tw_tape *tape);
@@ -28,6 +37,11 @@ void tw__tape_stop(tw_tape *tape);
 void tw__tape_reset(tw_tape *tape);
 void tw__tape_free(tw_tape *tape);
 tw_status tw__tape_watch(tw_tape *tape, tw_tensor *tensor);
+/* The memory, made if there is none yet; NULL on failure. */
+tw__tape_memory *tw__tape_memory_of(tw_tape *tape);
+void tw__tape_memory_reset(tw__tape_memory *memory);
+void tw__tape_memory_give_back(tw__tape_memory *memory);
+void *tw__tape_memory_block(tw__tape_memory *memory, size_t size); /* 16-byte aligned, stays until the reset */
 /* results: a new reference or NULL per source. */
 tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor *const *target_gradients, int64_t target_count,
                             tw_tensor *const *sources, int64_t source_count, tw_tensor **results);

@@ -1,4 +1,4 @@
-/* Attrs that outlive the call they were given in: everything they point to is copied into one block. */
+/* Attrs that outlive the call they were given in: everything they point to is copied into one block, which the caller provides. */
 #include "op/op.h"
 
 static size_t round_up(size_t size)
@@ -35,14 +35,17 @@ static size_t list_bytes(const tw_attr *attr)
     }
 }
 
-tw_attr *tw__attrs_copy(const tw_attr *attrs, int count)
+size_t tw__attrs_bytes(const tw_attr *attrs, int count)
 {
     size_t total = round_up((size_t)count * sizeof *attrs);
     for (int i = 0; i < count; i++)
         total += round_up(list_bytes(&attrs[i]));
-    tw_attr *copy = tw__alloc(total);
-    if (!copy)
-        return NULL;
+    return total;
+}
+
+tw_attr *tw__attrs_copy(const tw_attr *attrs, int count, void *block)
+{
+    tw_attr *copy = block;
     if (count)
         memcpy(copy, attrs, (size_t)count * sizeof *attrs);
     char *free_space = (char *)copy + round_up((size_t)count * sizeof *attrs);
@@ -79,11 +82,10 @@ tw_attr *tw__attrs_copy(const tw_attr *attrs, int count)
     return copy;
 }
 
-void tw__attrs_free(tw_attr *attrs, int count)
+void tw__attrs_end(tw_attr *attrs, int count)
 {
     for (int i = 0; attrs && i < count; i++) {
         if (attrs[i].kind == TW_ATTR_TENSOR)
             tw_release(attrs[i].tensor);
     }
-    tw__free(attrs);
 }

@@ -119,9 +119,10 @@ const tw__op_signature *tw__op_signature_of(const tw_op *op); /* parsed on first
 int tw__op_count(void);
 const tw_op *tw__op_at(int index);
 
-/* A copy of attrs that outlives the call: one block for tw__free; tensors in it are retained until tw__attrs_free. */
-tw_attr *tw__attrs_copy(const tw_attr *attrs, int count);
-void tw__attrs_free(tw_attr *attrs, int count);
+/* A copy of attrs that outlives the call, in a block of tw__attrs_bytes (16-byte aligned); tensors in it are retained until tw__attrs_end. */
+size_t tw__attrs_bytes(const tw_attr *attrs, int count);
+tw_attr *tw__attrs_copy(const tw_attr *attrs, int count, void *block);
+void tw__attrs_end(tw_attr *attrs, int count);
 
 /* Completes attrs: matches the given ones by name, infers those that inputs tell, takes defaults, checks allowed values. `complete` has room
  * for TW_MAX_ATTRS. The dtypes of the outputs and their number follow. */

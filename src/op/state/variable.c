@@ -15,7 +15,7 @@ static tw_status handle_compute(tw__kernel *kernel)
 
 TW_OP(VarHandleOp,
     .outputs = "resource: resource",
-    .attrs = "container: string = '', shared_name: string = '', dtype: type, shape: shape, allowed_devices: list(string) = []",
+    .attrs = "container: string = '', shared_name: string = '', debug_name: string = '', dtype: type, shape: shape, allowed_devices: list(string) = []",
     .shape = tw_shape_scalar, .compute = handle_compute, .stateful = true,
     .doc = "A handle on a new variable without a value.");
 

@@ -1,0 +1,79 @@
+"""The specification's example against what TensorFlow computed for it (tests/golden/training.py): initial weights from a seed, 200
+losses, and going on from a checkpoint of TensorFlow's with its optimizer."""
+import json
+import os
+
+import numpy as np
+
+import thalweg as tf
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GOLDEN = os.path.join(HERE, "..", "golden", "training")
+
+
+class MLP(tf.keras.Model):
+    def __init__(self, units=100):
+        super().__init__()
+        self.flatten = tf.keras.layers.Flatten()
+        self.dense1 = tf.keras.layers.Dense(units=units, activation=tf.nn.relu)
+        self.dense2 = tf.keras.layers.Dense(units=10)
+
+    def call(self, inputs):
+        return tf.nn.softmax(self.dense2(self.dense1(self.flatten(inputs))))
+
+
+def images():
+    (x, y), _ = tf.keras.datasets.fashion_mnist.load_data()
+    return x.reshape(-1, 28, 28, 1).astype(np.float32) / 255.0, y.astype(np.int32)
+
+
+def batch(x, y, number, size=50):
+    rows = (np.arange(size, dtype=np.int64) + number * size) * 7919 % len(x)
+    return x[rows], y[rows]
+
+
+def step(model, optimizer, X, Y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y_true=Y, y_pred=model(X)))
+    grads = tape.gradient(loss, model.variables)
+    optimizer.apply_gradients(grads_and_vars=zip(grads, model.variables))
+    return float(loss)
+
+
+def test_two_hundred_batches():
+    with open(os.path.join(HERE, "training.json")) as f:
+        expected = json.load(f)
+    x, y = images()
+    tf.keras.utils.set_random_seed(1)
+    model, optimizer = MLP(), tf.keras.optimizers.Adam(learning_rate=0.001)
+    model(x[:1])
+    assert [v.name for v in model.variables] == expected["names"]
+    for v, first in zip(model.variables, expected["first"]):
+        assert v.numpy().reshape(-1)[:8].tolist() == first  # bit for bit
+    losses = [step(model, optimizer, *batch(x, y, i)) for i in range(200)]
+    np.testing.assert_allclose(losses, expected["losses"], rtol=1e-4)
+    last = [float(np.abs(v.numpy().astype(np.float64)).sum()) for v in model.variables]
+    np.testing.assert_allclose(last, expected["last"], rtol=1e-3)
+
+
+def test_going_on_from_a_checkpoint_of_tensorflow(tmp_path):
+    with open(os.path.join(GOLDEN, "narrow.json")) as f:
+        expected = json.load(f)
+    x, y = images()
+    model, optimizer = MLP(4), tf.keras.optimizers.Adam(learning_rate=0.5)  # the checkpoint's learning rate replaces it
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer)
+    status = checkpoint.restore(tf.train.latest_checkpoint(GOLDEN))
+    model(x[:1])
+    optimizer.build(model.trainable_variables)
+    status.assert_consumed()
+    assert int(optimizer.iterations) == expected["iterations"]
+    losses = [step(model, optimizer, *batch(x, y, i)) for i in range(5, 25)]
+    np.testing.assert_allclose(losses, expected["after"], rtol=1e-4)
+
+    # … and from our own, into objects whose variables do not exist yet
+    path = checkpoint.save(str(tmp_path / "own"))
+    again, other = MLP(4), tf.keras.optimizers.Adam(learning_rate=0.5)
+    status = tf.train.Checkpoint(model=again, optimizer=other).restore(path)
+    ahead = [step(model, optimizer, *batch(x, y, i)) for i in range(25, 30)]
+    assert [step(again, other, *batch(x, y, i)) for i in range(25, 30)] == ahead
+    status.assert_consumed()

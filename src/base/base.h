@@ -160,6 +160,8 @@ tw_status tw__file_write(tw__file_writer *writer, const void *data, size_t size)
 tw_status tw__file_commit(tw__file_writer *writer);  /* ends the writer, also when it fails */
 void tw__file_abandon(tw__file_writer *writer);      /* NULL is fine */
 int64_t tw__file_position(const tw__file_writer *writer);
+/* Exactly this many bytes are about to be written: room on the disk is taken at once, which makes the writes faster. */
+void tw__file_reserve(tw__file_writer *writer, size_t size);
 /* The steps of a commit, for files that must change together: seal writes out and syncs; link gives the file one more name, which must
  * be free; place moves it from the temporary name to `path`, over what is there. Neither syncs the directory. */
 tw_status tw__file_seal(tw__file_writer *writer);

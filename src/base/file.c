@@ -88,7 +88,8 @@ tw_status tw__file_read_at(const tw__file_reader *reader, int64_t offset, void *
         if (got < 0)
             return tw__fail_errno(errno, "could not read", reader->path);
         if (got == 0)
-            return tw__fail(TW_OUT_OF_RANGE, "%s: the file ended at %lld bytes while being read", reader->path, (long long)offset);
+            return tw__fail(TW_OUT_OF_RANGE, "%s: the file ended at %lld bytes while being read", reader->path,
+                            (long long)offset);
         at += got;
         offset += got;
         size -= (size_t)got;

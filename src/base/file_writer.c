@@ -163,6 +163,13 @@ int64_t tw__file_position(const tw__file_writer *writer)
     return writer->position;
 }
 
+void tw__file_reserve(tw__file_writer *writer, size_t size)
+{
+    /* If there is no room, the write will say so; a file system that can't reserve does without. */
+    if (!writer->failed && flush(writer) == TW_OK && size <= INT64_MAX)
+        (void)fallocate(writer->descriptor, 0, writer->position, (off_t)size);
+}
+
 tw_status tw__file_seal(tw__file_writer *writer)
 {
     if (writer->failed)

@@ -1,7 +1,8 @@
 /* Bytes to plain values and back: little-endian integers, varints, protobuf's wire format, CRC-32C, snappy, JSON text.
  *
  * Readers take a pointer and a size and never look behind it. They say by their result that the bytes make no sense; the
- * caller, who knows the file, sets the error. Writers append to a tw__text, whose `failed` says at the end that memory ran out. */
+ * caller, who knows the file, sets the error. Writers append to a tw__text, whose `failed` says at the end that memory ran out.
+ */
 #ifndef TW_CODEC_H
 #define TW_CODEC_H
 
@@ -30,6 +31,19 @@ static inline void tw__put64(void *data, uint64_t value)
 {
     tw__put32(data, (uint32_t)value);
     tw__put32((uint8_t *)data + 4, (uint32_t)(value >> 32));
+}
+
+/* Turns the bytes of each number of `unit` bytes around: from one byte order to the other. */
+static inline void tw__swap_bytes(void *data, size_t size, size_t unit)
+{
+    uint8_t *bytes = data;
+    for (size_t at = 0; unit > 1 && at + unit <= size; at += unit) {
+        for (size_t i = 0; i < unit / 2; i++) {
+            uint8_t byte = bytes[at + i];
+            bytes[at + i] = bytes[at + unit - 1 - i];
+            bytes[at + unit - 1 - i] = byte;
+        }
+    }
 }
 
 /* ---- varints (proto.c) ---- */
@@ -74,7 +88,8 @@ void tw__proto_add_fixed64(tw__text *text, uint32_t number, uint64_t value);
 void tw__proto_add_bytes(tw__text *text, uint32_t number, const void *data, size_t size); /* also strings and messages */
 
 /* ---- CRC-32C (crc32c.c) ---- */
-uint32_t tw__crc32c_extend(uint32_t crc, const void *data, size_t size); /* of what `crc` is of, followed by data; 0 is of nothing */
+uint32_t tw__crc32c_extend(uint32_t crc, const void *data,
+                           size_t size); /* of what `crc` is of, followed by data; 0 is of nothing */
 /* Of A followed by B, from the checksums of both. */
 uint32_t tw__crc32c_combine(uint32_t a, uint32_t b, uint64_t size_of_b);
 uint32_t tw__crc32c_portable(uint32_t crc, const void *data, size_t size); /* what a machine without the instruction uses */
@@ -99,6 +114,16 @@ static inline uint32_t tw__crc32c_unmask(uint32_t masked)
 /* ---- snappy blocks (snappy.c) ---- */
 bool tw__snappy_size(const void *data, size_t size, size_t *out_size); /* of the decompressed bytes, as the block claims */
 bool tw__snappy_decode(const void *data, size_t size, void *out, size_t out_size); /* out_size: as tw__snappy_size says */
+
+/* ---- deflate (inflate.c) ---- */
+typedef enum tw__deflated { TW_DEFLATED_RAW = -15, TW_DEFLATED_ZLIB = 15, TW_DEFLATED_GZIP = 31 } tw__deflated;
+/* Decompresses into exactly out_size bytes; false if these are not the bytes (or memory ran out: then the error is set). */
+bool tw__inflate(const void *data, size_t size, tw__deflated kind, void *out, size_t out_size);
+/* The most that `size` compressed bytes can make; a claim beyond it is nonsense. */
+static inline uint64_t tw__inflate_limit(size_t size)
+{
+    return (uint64_t)size * 1040 + 64;
+}
 
 /* ---- JSON text (json.c) ---- */
 /* Writes one value; commas come by themselves. Inside an object every value follows a key. */

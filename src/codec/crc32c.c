@@ -1,8 +1,9 @@
 /* CRC-32C (Castagnoli): polynomial 0x82f63b78 reflected, register all ones before and inverted after.
  *
  * The crc32 instruction gives a result every cycle but takes three for each, so three streams run side by side over
- * consecutive stretches of a block and are put together. Putting together is algebra: appending n zero bytes multiplies the register
- * by x^(8n) modulo the polynomial, which is linear, so for a fixed n it is four table look-ups. Bit 31 is the coefficient of x^0. */
+ * consecutive stretches of a block and are put together. Putting together is algebra: appending n zero bytes multiplies the
+ * register by x^(8n) modulo the polynomial, which is linear, so for a fixed n it is four table look-ups. Bit 31 is the
+ * coefficient of x^0. */
 #include <pthread.h>
 
 #include "codec/codec.h"
@@ -12,10 +13,10 @@
 #define LONG_STRETCH 4096
 #define SHORT_STRETCH 256
 
-static uint32_t byte_table[8][256];  /* the register after a byte and k zero bytes */
-static uint32_t long_shift[4][256];  /* after LONG_STRETCH zero bytes, by byte of the register */
+static uint32_t byte_table[8][256]; /* the register after a byte and k zero bytes */
+static uint32_t long_shift[4][256]; /* after LONG_STRETCH zero bytes, by byte of the register */
 static uint32_t short_shift[4][256];
-static uint32_t power_table[64];     /* x^(8 * 2^k) */
+static uint32_t power_table[64]; /* x^(8 * 2^k) */
 static bool has_instruction;
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
@@ -109,8 +110,8 @@ static inline uint32_t shift(const uint32_t table[4][256], uint32_t crc)
 }
 
 /* Whole blocks of three stretches; works on the bare register. */
-__attribute__((target("sse4.2"))) static inline uint64_t three_streams(uint64_t crc, const uint8_t **data, size_t *size, size_t stretch,
-                                                                       const uint32_t table[4][256])
+__attribute__((target("sse4.2"))) static inline uint64_t three_streams(uint64_t crc, const uint8_t **data, size_t *size,
+                                                                       size_t stretch, const uint32_t table[4][256])
 {
     const uint8_t *at = *data;
     size_t left = *size;

@@ -10,11 +10,11 @@
  *     3. Remove P.data-00000-of-00001, link T to it, rename the index that says "shard 0 of 1" to P.index.
  *     4. Remove the data files of P that the index does not name, then T.
  *
- * The directory is synced before and after each rename of an index. Wherever the process dies, P.index and the file it names are the
- * whole old pair or the whole new one, for TensorFlow as well, so readers need not know of this. What a dead process left is
- * found by its T: the next save into the directory does step 4 for it. On a file system without hard links T is renamed instead and
- * step 3 left out after step 2: the pair then stays a "0 of 2", and the next save makes it "0 of 1". Saves into
- * one directory take turns in this by a lock on the directory. */
+ * The directory is synced before and after each rename of an index. Wherever the process dies, P.index and the file it names are
+ * the whole old pair or the whole new one, for TensorFlow as well, so readers need not know of this. What a dead process left is
+ * found by its T: the next save into the directory does step 4 for it. On a file system without hard links T is renamed instead
+ * and step 3 left out after step 2: the pair then stays a "0 of 2", and the next save makes it "0 of 1". Saves into one directory
+ * take turns in this by a lock on the directory. */
 #include <dirent.h>
 #include <stdlib.h>
 
@@ -42,8 +42,8 @@ static bool parse_shard(const char *name, const char *base, int *shard, int *sha
     return true;
 }
 
-/* Removes the data files of the bundle that an index of `shards` shards does not name; without an index (0) only those that this file
- * makes, as others may be on their way to their index. */
+/* Removes the data files of the bundle that an index of `shards` shards does not name; without an index (0) only those that this
+ * file makes, as others may be on their way to their index. */
 static void remove_unnamed(const char *directory, const char *base, int shards)
 {
     DIR *listing = opendir(*directory ? directory : ".");

@@ -141,9 +141,10 @@ static tw_status read_table(tw__bundle_reader *reader, const tw__table *table)
         status = tw__fail(TW_DATA_LOSS, "%s: there is no header entry", table->path);
     }
     if (status != TW_OK)
-        tw__error_prefix("Unable to read file (%s.index). Perhaps the file is corrupt or was produced by a newer version of TensorFlow "
-                         "with format changes (failed to seek to header entry): ",
-                         reader->prefix);
+        tw__error_prefix(
+            "Unable to read file (%s.index). Perhaps the file is corrupt or was produced by a newer version of TensorFlow "
+            "with format changes (failed to seek to header entry): ",
+            reader->prefix);
     else
         status = read_header(reader, cursor.value, cursor.value_size);
     while (status == TW_OK && tw__table_next(&cursor))
@@ -316,7 +317,8 @@ tw_status tw__bundle_find_shard(tw__bundle_reader *reader, const tw__bundle_entr
         *file = own;
     }
     if (entry->offset > (*file)->size || entry->size > (*file)->size - entry->offset) {
-        tw__fail(TW_DATA_LOSS, "TensorBundle at %s shard %d (%lld bytes): the file is too short for \"%s\", %lld bytes at offset %lld",
+        tw__fail(TW_DATA_LOSS,
+                 "TensorBundle at %s shard %d (%lld bytes): the file is too short for \"%s\", %lld bytes at offset %lld",
                  reader->prefix, (int)entry->shard, (long long)(*file)->size, entry->key, (long long)entry->size,
                  (long long)entry->offset);
         tw__file_close(own);

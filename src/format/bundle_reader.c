@@ -11,10 +11,11 @@
 
 static tw_status wrong_checksum(const tw__bundle_reader *reader, const tw__bundle_entry *entry, uint32_t stored, uint32_t found)
 {
-    return tw__fail(TW_DATA_LOSS,
-                    "TensorBundle at %s shard %d (%lld bytes): Checksum does not match: stored %u vs. calculated on the restored bytes "
-                    "%u (tensor \"%s\")",
-                    reader->prefix, (int)entry->shard, (long long)entry->size, stored, found, entry->key);
+    return tw__fail(
+        TW_DATA_LOSS,
+        "TensorBundle at %s shard %d (%lld bytes): Checksum does not match: stored %u vs. calculated on the restored bytes "
+        "%u (tensor \"%s\")",
+        reader->prefix, (int)entry->shard, (long long)entry->size, stored, found, entry->key);
 }
 
 /* A large read in pieces, shared between threads; an error is a thread's own, so it is carried over. */
@@ -64,26 +65,16 @@ static tw_status read_large(const tw__file_reader *file, int64_t offset, void *d
     return status;
 }
 
-static void swap_bytes(uint8_t *data, size_t size, size_t unit)
-{
-    for (size_t at = 0; at + unit <= size; at += unit) {
-        for (size_t i = 0; i < unit / 2; i++) {
-            uint8_t byte = data[at + i];
-            data[at + i] = data[at + unit - 1 - i];
-            data[at + unit - 1 - i] = byte;
-        }
-    }
-}
-
 tw_status tw__bundle_check_entry(tw__bundle_reader *reader, const tw__bundle_entry *entry, size_t *size)
 {
     int64_t count;
     tw_dtype dtype = entry->dtype;
     if (!tw__dtype_is_valid(dtype) || dtype == TW_VARIANT || dtype == TW_RESOURCE)
-        return tw__fail(TW_UNIMPLEMENTED, "%s: tensor \"%s\" has dtype %s (number %d), which can't be read", reader->prefix, entry->key,
-                        tw_dtype_name(dtype), (int)dtype);
+        return tw__fail(TW_UNIMPLEMENTED, "%s: tensor \"%s\" has dtype %s (number %d), which can't be read", reader->prefix,
+                        entry->key, tw_dtype_name(dtype), (int)dtype);
     if (entry->shape.rank < 0)
-        return tw__fail(TW_UNIMPLEMENTED, "%s: tensor \"%s\" has more than %d dimensions", reader->prefix, entry->key, TW_MAX_RANK);
+        return tw__fail(TW_UNIMPLEMENTED, "%s: tensor \"%s\" has more than %d dimensions", reader->prefix, entry->key,
+                        TW_MAX_RANK);
     TW_TRY(tw__shape_count(&entry->shape, &count));
     if (dtype == TW_STRING) {
         /* a byte for each length and the four of the checksum are the least */
@@ -91,9 +82,10 @@ tw_status tw__bundle_check_entry(tw__bundle_reader *reader, const tw__bundle_ent
             return tw__fail(TW_DATA_LOSS, "%s: Invalid size in bundle entry: key %s; stored size %lld; expected at least %lld",
                             reader->prefix, entry->key, (long long)entry->size, (long long)count + 4);
         *size = (size_t)entry->size;
-    } else if (__builtin_mul_overflow((size_t)count, tw_dtype_size(dtype), size) || (!entry->slices && *size != (uint64_t)entry->size)) {
-        return tw__fail(TW_DATA_LOSS, "%s: Invalid size in bundle entry: key %s; stored size %lld; expected size %zu", reader->prefix,
-                        entry->key, (long long)entry->size, *size);
+    } else if (__builtin_mul_overflow((size_t)count, tw_dtype_size(dtype), size) ||
+               (!entry->slices && *size != (uint64_t)entry->size)) {
+        return tw__fail(TW_DATA_LOSS, "%s: Invalid size in bundle entry: key %s; stored size %lld; expected size %zu",
+                        reader->prefix, entry->key, (long long)entry->size, *size);
     }
     if (entry->slices)
         return tw__bundle_read_slices(reader, entry, NULL);
@@ -127,7 +119,7 @@ tw_status tw__bundle_read_bytes(tw__bundle_reader *reader, const tw__bundle_entr
         return wrong_checksum(reader, entry, tw__crc32c_unmask(entry->crc), crc);
     if (reader->big_endian) {
         size_t unit = tw_dtype_size(entry->dtype);
-        swap_bytes(data, size, tw__dtype_is_complex(entry->dtype) ? unit / 2 : unit);
+        tw__swap_bytes(data, size, tw__dtype_is_complex(entry->dtype) ? unit / 2 : unit);
     }
     return TW_OK;
 }
@@ -149,7 +141,7 @@ static tw_status parse_strings(tw__bundle_reader *reader, const tw__bundle_entry
         size_t width = length > UINT32_MAX ? 8 : 4;
         tw__put64(bytes, length);
         if (reader->big_endian)
-            swap_bytes(bytes, width, width);
+            tw__swap_bytes(bytes, width, width);
         crc = tw__crc32c_extend(crc, bytes, width);
     }
     if (size - lengths_end < 4 || size - lengths_end - 4 != total)
@@ -157,7 +149,8 @@ static tw_status parse_strings(tw__bundle_reader *reader, const tw__bundle_entry
                         lengths_end + 4 + total, (long long)entry->size);
     uint32_t stored = tw__get32(data + lengths_end);
     if (tw__crc32c_unmask(reader->big_endian ? __builtin_bswap32(stored) : stored) != crc)
-        return tw__fail(TW_DATA_LOSS, "%s: The length checksum does not match for the strings of \"%s\"", reader->prefix, entry->key);
+        return tw__fail(TW_DATA_LOSS, "%s: The length checksum does not match for the strings of \"%s\"", reader->prefix,
+                        entry->key);
     crc = tw__crc32c_extend(crc, data + lengths_end, size - lengths_end);
     if (crc != tw__crc32c_unmask(entry->crc))
         return wrong_checksum(reader, entry, tw__crc32c_unmask(entry->crc), crc);
@@ -231,8 +224,8 @@ tw_status tw__bundle_read_into(tw__bundle_reader *reader, const char *key, tw_dt
                         runtime_name(dtype), runtime_name(entry->dtype));
     if (!tw__shape_equal(&entry->shape, shape))
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "tensor_name = %s; shape in shape_and_slice spec %s does not match the shape stored in checkpoint: %s", key,
-                        tw__shape_text(shape), tw__shape_text(&entry->shape));
+                        "tensor_name = %s; shape in shape_and_slice spec %s does not match the shape stored in checkpoint: %s",
+                        key, tw__shape_text(shape), tw__shape_text(&entry->shape));
     if (dtype == TW_STRING)
         return tw__fail(TW_INVALID_ARGUMENT, "%s: tensor \"%s\" of strings can't be read into plain memory", reader->prefix, key);
     TW_TRY(tw__bundle_check_entry(reader, entry, &size));

@@ -1,8 +1,9 @@
-/* Partitioned tensors of a bundle: the entry of the name tells the whole shape and the slices; each slice has an entry of its own,
- * with a key of this form ("ordered code", so that keys sort as their parts do):
+/* Partitioned tensors of a bundle: the entry of the name tells the whole shape and the slices; each slice has an entry of its
+ * own, with a key of this form ("ordered code", so that keys sort as their parts do):
  *
- *     00, the name with 00 -> 00 ff and ff -> ff 00, 00 01, the rank (a size byte, then that many bytes, big-endian), and for each
- *     dimension start and length as signed numbers: 1..10 bytes, as many leading ones as bytes, big-endian; a length of -1 is the full extent
+ *     00, the name with 00 -> 00 ff and ff -> ff 00, 00 01, the rank (a size byte, then that many bytes, big-endian), and for
+ * each dimension start and length as signed numbers: 1..10 bytes, as many leading ones as bytes, big-endian; a length of -1 is
+ * the full extent
  *
  * All slices together must cover the tensor exactly once. */
 #include "codec/codec.h"
@@ -13,7 +14,8 @@ typedef struct extents {
     int64_t length[TW_MAX_RANK]; /* -1: the full extent */
 } extents;
 
-/* A small number as a byte: sign bit turned over. Others get the bytes they need, the marks of the size xored into the first two. */
+/* A small number as a byte: sign bit turned over. Others get the bytes they need, the marks of the size xored into the first two.
+ */
 static void add_signed(tw__text *key, int64_t value)
 {
     uint64_t magnitude = (uint64_t)(value < 0 ? ~value : value);
@@ -80,8 +82,8 @@ static bool read_slice(const tw__proto_field *field, const tw_shape *shape, exte
 }
 
 /* Copies a slice's elements to their place, and marks them in `covered`. False: one was there before. */
-static bool place_slice(const tw_shape *whole, const tw_shape *part, const extents *slice, size_t element, const char *from, char *to,
-                        uint8_t *covered)
+static bool place_slice(const tw_shape *whole, const tw_shape *part, const extents *slice, size_t element, const char *from,
+                        char *to, uint8_t *covered)
 {
     int rank = whole->rank;
     int64_t run = rank ? part->dims[rank - 1] : 1, index[TW_MAX_RANK] = { 0 };
@@ -148,7 +150,8 @@ static tw_status read_part(assembly *work, const extents *slice)
     if (!bytes)
         return TW_RESOURCE_EXHAUSTED;
     tw_status status = tw__bundle_read_bytes(work->reader, part, bytes);
-    if (status == TW_OK && !place_slice(&entry->shape, &shape, slice, tw_dtype_size(entry->dtype), bytes, work->data, work->covered))
+    if (status == TW_OK &&
+        !place_slice(&entry->shape, &shape, slice, tw_dtype_size(entry->dtype), bytes, work->data, work->covered))
         status = bad(work, "overlap");
     tw__free(bytes);
     return status;

@@ -4,15 +4,15 @@
  *     P.index                 a table: "" -> header, key -> dtype, shape, shard, offset, size, masked checksum
  *
  * A string tensor is stored as its lengths (varints), a masked checksum of the lengths (each taken as 32 bits, or 64 from 2^32
- * on), and the bytes; its own checksum runs over those same numbers, the checksum's four bytes and the bytes. How both files come into
- * place without a moment at which neither the old nor the new pair can be read is in bundle_commit.c. */
+ * on), and the bytes; its own checksum runs over those same numbers, the checksum's four bytes and the bytes. How both files come
+ * into place without a moment at which neither the old nor the new pair can be read is in bundle_commit.c. */
 #include <stdlib.h>
 
 #include "codec/codec.h"
 #include "format/format.h"
 #include "format/table.h"
 
-#define CHUNK ((size_t)256 << 10) /* checksummed, then written while still in the cache */
+#define CHUNK ((size_t)1 << 20) /* checksummed, then written while still in the cache */
 
 typedef struct added {
     char *key;
@@ -69,6 +69,8 @@ void tw__bundle_abandon(tw__bundle_writer *writer)
 static tw_status write_plain(tw__file_writer *file, const void *data, size_t size, uint32_t *crc)
 {
     const char *at = data;
+    if (size > CHUNK)
+        tw__file_reserve(file, size);
     while (size > 0) {
         size_t now = size < CHUNK + CHUNK / 2 ? size : CHUNK;
         *crc = tw__crc32c_extend(*crc, at, now);
@@ -164,7 +166,8 @@ static tw_status write_table(tw__bundle_writer *writer, tw__table_writer *table,
         const added *entry = &writer->entries[i];
         tw__text_clear(&value);
         add_entry_proto(&value, entry);
-        status = value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, entry->key, strlen(entry->key), value.data, value.size);
+        status =
+            value.failed ? TW_RESOURCE_EXHAUSTED : tw__table_add(table, entry->key, strlen(entry->key), value.data, value.size);
     }
     tw__text_free(&value);
     return status;

@@ -5,7 +5,8 @@
  *     all_model_checkpoint_timestamps: 1561473588.25    (as many, or none)
  *     last_preserved_timestamp: 1561473580.5
  *
- * Strings are escaped as in C, bytes that are not ASCII in octal; adjacent strings join, `[a, b]` is a list, `#` begins a comment. */
+ * Strings are escaped as in C, bytes that are not ASCII in octal; adjacent strings join, `[a, b]` is a list, `#` begins a
+ * comment. */
 #include <stdlib.h>
 
 #include "format/format.h"
@@ -204,14 +205,16 @@ static tw_status take_line(parser *in, tw__checkpoint_state *state)
     if (!take(in, ':'))
         return fail(in, "a colon is expected");
     if ((field == 2 || field == 3) && take(in, '[')) {
-        if (take(in, ']'))
-            return TW_OK;
-        do {
+        bool more = !take(in, ']');
+        while (more) {
             TW_TRY(take_value(in, state, field));
-        } while (take(in, ','));
-        return take(in, ']') ? TW_OK : fail(in, "a bracket is expected");
+            more = take(in, ',');
+            if (!more && !take(in, ']'))
+                return fail(in, "a bracket is expected");
+        }
+    } else {
+        TW_TRY(take_value(in, state, field));
     }
-    TW_TRY(take_value(in, state, field));
     if (!take(in, ','))
         take(in, ';');
     return TW_OK;

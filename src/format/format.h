@@ -11,9 +11,10 @@
 /* ---- sorted string tables: writing (table_writer.c) ---- */
 typedef struct tw__table_writer tw__table_writer;
 tw__table_writer *tw__table_create(tw__file_writer *file); /* the file stays the caller's */
-tw_status tw__table_add(tw__table_writer *writer, const void *key, size_t key_size, const void *value, size_t value_size); /* ascending */
-tw_status tw__table_finish(tw__table_writer *writer);      /* writes what is left; ends the writer, also when it fails */
-void tw__table_abandon(tw__table_writer *writer);          /* NULL is fine */
+tw_status tw__table_add(tw__table_writer *writer, const void *key, size_t key_size, const void *value,
+                        size_t value_size);           /* ascending */
+tw_status tw__table_finish(tw__table_writer *writer); /* writes what is left; ends the writer, also when it fails */
+void tw__table_abandon(tw__table_writer *writer);     /* NULL is fine */
 
 /* ---- and reading (table_reader.c) ---- */
 typedef struct tw__table {
@@ -112,7 +113,5 @@ tw_tensor *tw__npy_read(const char *path);
 tw_tensor *tw__npy_parse(const void *data, size_t size, const char *name);
 tw_tensor *tw__npz_read(const char *path, const char *member); /* "x_train", without .npy */
 tw_tensor *tw__idx_read(const char *path);                     /* as it is or compressed by gzip */
-/* Decompresses into exactly `out_size` bytes; `window` as zlib's inflateInit2 wants it. False: these are not the bytes. */
-bool tw__inflate(const void *data, size_t size, int window, void *out, size_t out_size);
 
 #endif

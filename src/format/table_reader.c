@@ -89,8 +89,8 @@ static tw_status block_open(const tw__table *table, uint64_t offset, uint64_t si
 }
 
 /* Steps to the next entry; *more is false at the block's end. The key is built up in `key`. */
-static tw_status block_next(const tw__table *table, tw__table_block *block, tw__text *key, const uint8_t **value, size_t *value_size,
-                            bool *more)
+static tw_status block_next(const tw__table *table, tw__table_block *block, tw__text *key, const uint8_t **value,
+                            size_t *value_size, bool *more)
 {
     *more = block->at < block->entries_end;
     if (!*more)

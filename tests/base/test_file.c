@@ -1,49 +1,10 @@
 /* Files: paths, reading, and the atomic writer with a disk that fails at each step. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <dirent.h>
-#include <stdlib.h>
+#include "test.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
-#include "base/base.h"
-
-static char scratch[64];
-
-static int make_scratch(void **state)
-{
-    (void)state;
-    strcpy(scratch, "/tmp/thalweg-file-XXXXXX");
-    return mkdtemp(scratch) ? 0 : -1;
-}
-
-static int remove_scratch(void **state)
-{
-    (void)state;
-    return rmdir(scratch);
-}
-
-static const char *in_scratch(const char *name)
-{
-    static char paths[4][400];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(paths[turn], sizeof paths[turn], "%s/%s", scratch, name);
-    return paths[turn];
-}
-
-static int count_files(void)
-{
-    int count = 0;
-    DIR *listing = opendir(scratch);
-    while (readdir(listing))
-        count++;
-    closedir(listing);
-    return count - 2;
-}
+#include "scratch.h"
 
 static void assert_text(char *text, const char *expected)
 {
@@ -115,7 +76,7 @@ static void writes_whole_files(void **state)
             assert_int_equal(data[j], 'q');
         assert_int_equal(data[size], 0);
         tw__free(data);
-        assert_int_equal(count_files(), 1);
+        assert_int_equal(count_files("", false), 1);
     }
     struct stat status;
     mode_t mask = umask(0);
@@ -123,8 +84,7 @@ static void writes_whole_files(void **state)
     assert_int_equal(stat(in_scratch("f"), &status), 0);
     assert_int_equal(status.st_mode & 0777, 0666 & ~mask);
     assert_null(tw__file_read_all(in_scratch("f"), 10, NULL));
-    assert_int_equal(tw_error_code(), TW_OUT_OF_RANGE);
-    tw_clear_error();
+    expect_error(TW_OUT_OF_RANGE, "");
     assert_int_equal(tw__file_remove(in_scratch("f")), TW_OK);
     assert_int_equal(tw__file_remove(in_scratch("f")), TW_OK);
 }
@@ -141,13 +101,12 @@ static void keeps_the_old_file_when_writing_fails(void **state)
             tw_status status = write_file(in_scratch("f"), 800, 1000, 'n');
             fail_at(0);
             if (status != TW_OK)
-                assert_int_equal(tw_error_code(), TW_RESOURCE_EXHAUSTED);
-            tw_clear_error();
+                expect_error(TW_RESOURCE_EXHAUSTED, "");
             char *data = tw__file_read_all(in_scratch("f"), 1 << 24, &size);
             assert_non_null(data);
             assert_true(size == 800000 ? data[799999] == 'n' : size == 10 && data[0] == 'o' && status != TW_OK);
             tw__free(data);
-            assert_int_equal(count_files(), 1);
+            assert_int_equal(count_files("", false), 1);
         }
     }
     tw__file_remove(in_scratch("f"));
@@ -159,8 +118,7 @@ static void reads_only_what_is_there(void **state)
     tw__file_reader reader;
     char bytes[8];
     assert_int_equal(tw__file_open(&reader, in_scratch("none")), TW_NOT_FOUND);
-    assert_non_null(strstr(tw_error_message(), "none; No such file or directory"));
-    tw_clear_error();
+    expect_error(TW_NOT_FOUND, "none; No such file or directory");
     assert_int_equal(tw__file_open(&reader, scratch), TW_FAILED_PRECONDITION);
     tw_clear_error();
     assert_int_equal(mkfifo(in_scratch("pipe"), 0600), 0);
@@ -182,8 +140,7 @@ static void reads_only_what_is_there(void **state)
     tw__file_close(&reader);
     tw__file_remove(in_scratch("f"));
     assert_null(tw__file_create(in_scratch("no/such/directory")));
-    assert_int_equal(tw_error_code(), TW_NOT_FOUND);
-    tw_clear_error();
+    expect_error(TW_NOT_FOUND, "");
 }
 
 static void remember(void *context, const char *name)
@@ -200,7 +157,7 @@ static void sweeps_what_the_dead_left(void **state)
     tw__file_writer *alive = tw__file_create(in_scratch("g"));
     tw__file_sweep(scratch, remember, names);
     assert_string_equal(names, "f");
-    assert_int_equal(count_files(), 2);
+    assert_int_equal(count_files("", false), 2);
     tw__file_abandon(alive);
     tw__file_remove(in_scratch(".f.thalweg-0a1b2c3"));
     char long_name[256];
@@ -208,7 +165,7 @@ static void sweeps_what_the_dead_left(void **state)
     long_name[255] = 0;
     assert_int_equal(write_file(in_scratch(long_name), 1, 1, 'l'), TW_OK);
     tw__file_remove(in_scratch(long_name));
-    assert_int_equal(count_files(), 0);
+    assert_int_equal(count_files("", false), 0);
     int lock = tw__directory_lock(scratch);
     assert_true(lock >= 0);
     tw__directory_unlock(lock);

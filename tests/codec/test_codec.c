@@ -1,10 +1,6 @@
 /* Varints, protobuf, checksums, snappy, deflate and JSON, on known values and on nonsense. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
+#include "test.h"
+
 #include <zlib.h>
 
 #include "codec/codec.h"
@@ -187,8 +183,7 @@ static void inflates(void **state)
     tw__alloc_fail_at(1);
     assert_false(tw__inflate(packed, size, TW_DEFLATED_ZLIB, out, sizeof plain));
     tw__alloc_fail_at(0);
-    assert_int_equal(tw_error_code(), TW_RESOURCE_EXHAUSTED);
-    tw_clear_error();
+    expect_error(TW_RESOURCE_EXHAUSTED, "");
 }
 
 static void writes_json(void **state)

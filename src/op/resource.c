@@ -92,6 +92,16 @@ tw_status tw__resource_assign(tw__resource *resource, tw_tensor *value)
     return TW_OK;
 }
 
+tw_tensor *tw__resource_take(tw__resource *resource)
+{
+    lock(resource);
+    tw_tensor *value = resource->value;
+    resource->value = NULL;
+    resource->version++;
+    tw__resource_unlock(resource);
+    return value;
+}
+
 tw_status tw__resource_lock(tw__resource *resource, void **data)
 {
     lock(resource);

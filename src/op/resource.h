@@ -22,6 +22,7 @@ tw__resource *tw__resource_new(tw_dtype dtype, const tw_shape *shape, const char
 tw__resource *tw__resource_of(const tw_tensor *handle); /* borrowed; NULL and an error if it is none */
 tw_tensor *tw__resource_read(tw__resource *resource);   /* a new reference; FAILED_PRECONDITION if not initialized */
 tw_status tw__resource_assign(tw__resource *resource, tw_tensor *value); /* dtype and shape checked */
+tw_tensor *tw__resource_take(tw__resource *resource);   /* the value, which the variable has no longer; NULL if it had none */
 /* Under the lock: the value's memory, made exclusive (copied if somebody else sees it), for changing in place. */
 tw_status tw__resource_lock(tw__resource *resource, void **data);
 void tw__resource_unlock(tw__resource *resource);

@@ -1,18 +1,401 @@
-/* Element by element, two inputs. */
+/* Arithmetic of two tensors with broadcasting. Kernels are those of kernel/elementwise; every gradient is written in ops. */
+#include "kernel/kernel.h"
+#include "op/gradient.h"
 #include "rows.h"
 
-static tw_status add_compute(tw__kernel *kernel)
+tw_status tw__binary_compute(tw__kernel *kernel, const tw__binary *operation)
 {
-    tw_tensor *out = kernel->outputs[0];
-    const tw_tensor *a = kernel->inputs[0], *b = kernel->inputs[1];
-    if (out->dtype != TW_FLOAT32 || a->count != b->count)
-        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "dtype %s", tw_dtype_name(out->dtype));
-    for (int64_t i = 0; i < out->count; i++)
-        ((float *)out->data)[i] = ((const float *)a->data)[i] + ((const float *)b->data)[i];
+    const tw_tensor *x = kernel->inputs[0], *y = kernel->inputs[1];
+    tw_tensor *z = kernel->outputs[0];
+    if (__builtin_expect(!tw__binary_has(operation, x->dtype), 0))
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(x->dtype));
+    if (x->count == 1 && y->count == 1) {
+        tw__binary_row(operation, x->dtype, x->data, y->data, z->data, 1, TW_ROW_BOTH);
+        return TW_OK;
+    }
+    tw__binary_run(operation, x->dtype, x->data, &x->shape, y->data, &y->shape, z->data, &z->shape);
     return TW_OK;
 }
 
-TW_OP(AddV2,
-    .inputs = "x: T, y: T", .outputs = "z: T", .attrs = "T: type",
-    .shape = tw_shape_broadcast, .compute = add_compute,
+/* Integers can't be divided by zero: the divisors are looked through first. */
+static tw_status division_compute(tw__kernel *kernel, const tw__binary *operation)
+{
+    const tw_tensor *y = kernel->inputs[1];
+    if (tw__dtype_is_integer(y->dtype) && kernel->outputs[0]->count) {
+        for (int64_t i = 0; i < y->count; i++) {
+            if (tw_tensor_int_at(y, i) == 0)
+                return tw__fail(TW_INVALID_ARGUMENT, "Integer division by zero [Op:%s]", kernel->op->name);
+        }
+    }
+    return tw__binary_compute(kernel, operation);
+}
+
+static tw_status power_compute(tw__kernel *kernel)
+{
+    const tw_tensor *y = kernel->inputs[1];
+    if (tw__dtype_is_integer(y->dtype) && kernel->outputs[0]->count) {
+        for (int64_t i = 0; i < y->count; i++) {
+            if (tw_tensor_int_at(y, i) < 0)
+                return tw__fail(TW_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed [Op:%s]", kernel->op->name);
+        }
+    }
+    return tw__binary_compute(kernel, &tw__binary_power);
+}
+
+#define COMPUTE(name)                                                   \
+    static tw_status name##_compute(tw__kernel *kernel)                 \
+    {                                                                   \
+        return tw__binary_compute(kernel, &tw__binary_##name);          \
+    }
+#define DIVISION(name)                                                  \
+    static tw_status name##_compute(tw__kernel *kernel)                 \
+    {                                                                   \
+        return division_compute(kernel, &tw__binary_##name);            \
+    }
+COMPUTE(add)
+COMPUTE(subtract)
+COMPUTE(multiply)
+COMPUTE(maximum)
+COMPUTE(minimum)
+COMPUTE(squared_difference)
+COMPUTE(divide_no_nan)
+COMPUTE(multiply_no_nan)
+COMPUTE(xdivy)
+COMPUTE(xlogy)
+COMPUTE(xlog1py)
+COMPUTE(atan2)
+COMPUTE(next_after)
+DIVISION(divide)
+DIVISION(floor_divide)
+DIVISION(floor_modulo)
+DIVISION(modulo)
+
+/* RealDiv has no integers among its kernels, TensorFlow neither. */
+static tw_status real_divide_compute(tw__kernel *kernel)
+{
+    if (tw__dtype_is_integer(kernel->inputs[0]->dtype))
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(kernel->inputs[0]->dtype));
+    return divide_compute(kernel);
+}
+
+#define ROW .inputs = "x: T, y: T", .outputs = "z: T", .shape = tw_shape_broadcast
+#define REALS_ "bfloat16, half, float, double"
+#define INTEGERS_ "uint8, int8, uint16, int16, int32, uint32, uint64, int64"
+#define COMPLEXES_ "complex64, complex128"
+#define ALL_NUMBERS "T: {" REALS_ ", " INTEGERS_ ", " COMPLEXES_ "}"
+#define REALS_AND_COMPLEXES "T: {" REALS_ ", " COMPLEXES_ "}"
+
+/* ---- sums ---- */
+
+static tw_status add_gradient(tw__gradient *g)
+{
+    tw__grad_set(g, 0, tw_retain(g->output_grads[0]));
+    tw__grad_set(g, 1, tw_retain(g->output_grads[0]));
+    return tw__grad_status(g);
+}
+
+static tw_status subtract_gradient(tw__gradient *g)
+{
+    tw__grad_set(g, 0, tw_retain(g->output_grads[0]));
+    if (g->wanted[1])
+        tw__grad_set(g, 1, TW_UNARY(Neg, g->output_grads[0]));
+    return tw__grad_status(g);
+}
+
+static tw_status add_strings(tw__kernel *kernel)
+{
+    const tw_tensor *x = kernel->inputs[0], *y = kernel->inputs[1];
+    tw_tensor *z = kernel->outputs[0];
+    tw__broadcast plan;
+    tw__broadcast_plan(&plan, &z->shape, (const tw_shape *const[]){ &x->shape, &y->shape }, 2);
+    int64_t length = plan.dims[plan.rank - 1];
+    tw__text text = { 0 };
+    tw_status status = TW_OK;
+    for (int64_t i = 0; status == TW_OK && i < z->count; i++) {
+        int64_t row = i / length, k = i % length;
+        tw_string a = tw_tensor_string_at(x, tw__broadcast_offset(&plan, 0, row) + k * plan.strides[0][plan.rank - 1]);
+        tw_string b = tw_tensor_string_at(y, tw__broadcast_offset(&plan, 1, row) + k * plan.strides[1][plan.rank - 1]);
+        tw__text_clear(&text);
+        tw__text_bytes(&text, a.data, a.size);
+        tw__text_bytes(&text, b.data, b.size);
+        status = text.failed ? tw__error_status() : tw__string_set(z, i, text.data, text.size);
+    }
+    tw__text_free(&text);
+    return status;
+}
+
+static tw_status add_or_join_compute(tw__kernel *kernel)
+{
+    return kernel->inputs[0]->dtype == TW_STRING ? add_strings(kernel) : add_compute(kernel);
+}
+
+TW_OP(Add, ROW, .attrs = "T: {" REALS_ ", uint8, int8, int16, int32, int64, " COMPLEXES_ ", string}",
+    .compute = add_or_join_compute, .gradient = add_gradient,
+    .doc = "x + y, element by element; strings are joined.");
+
+TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = add_compute, .gradient = add_gradient,
     .doc = "x + y, element by element.");
+
+TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = subtract_compute, .gradient = subtract_gradient,
+    .doc = "x - y, element by element.");
+
+/* ---- products ---- */
+
+static tw_status multiply_gradient(tw__gradient *g)
+{
+    tw_tensor *dz = g->output_grads[0];
+    for (int i = 0; i < 2; i++) {
+        if (g->wanted[i]) {
+            tw_tensor *other = tw__grad_conj(g->inputs[1 - i]);
+            tw__grad_set(g, i, TW_BINARY(Mul, dz, other));
+            tw_release(other);
+        }
+    }
+    return tw__grad_status(g);
+}
+
+TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .gradient = multiply_gradient,
+    .doc = "x * y, element by element.");
+
+static tw_status multiply_no_nan_gradient(tw__gradient *g)
+{
+    if (g->wanted[0])
+        tw__grad_set(g, 0, TW_BINARY(MulNoNan, g->output_grads[0], g->inputs[1]));
+    if (g->wanted[1])
+        tw__grad_set(g, 1, TW_BINARY(MulNoNan, g->inputs[0], g->output_grads[0]));
+    return tw__grad_status(g);
+}
+
+TW_OP(MulNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = multiply_no_nan_compute, .gradient = multiply_no_nan_gradient,
+    .doc = "x * y, and zero where y is zero even if x is infinite or not a number.");
+
+/* ---- quotients ---- */
+
+/* dx = dz / y, dy = dz * ((-x / y) / y), by the division op that the row itself is. */
+static tw_status quotient_gradient(tw__gradient *g, const tw_op *division)
+{
+    tw_tensor *dz = g->output_grads[0];
+    tw_tensor *x = g->wanted[1] ? tw__grad_conj(g->inputs[0]) : NULL, *y = tw__grad_conj(g->inputs[1]);
+    if (g->wanted[0])
+        tw__grad_set(g, 0, tw__call(division, TW_IN(dz, y), 2, NULL, 0));
+    if (g->wanted[1]) {
+        tw_auto tw_tensor *negative = TW_UNARY(Neg, x);
+        tw_auto tw_tensor *once = tw__call(division, TW_IN(negative, y), 2, NULL, 0);
+        tw_auto tw_tensor *twice = tw__call(division, TW_IN(once, y), 2, NULL, 0);
+        tw__grad_set(g, 1, TW_BINARY(Mul, dz, twice));
+    }
+    tw_release(x);
+    tw_release(y);
+    return tw__grad_status(g);
+}
+
+static tw_status divide_gradient(tw__gradient *g)
+{
+    return quotient_gradient(g, &tw__op_Div);
+}
+
+static tw_status real_divide_gradient(tw__gradient *g)
+{
+    return quotient_gradient(g, &tw__op_RealDiv);
+}
+
+static tw_status divide_no_nan_gradient(tw__gradient *g)
+{
+    return quotient_gradient(g, &tw__op_DivNoNan);
+}
+
+TW_OP(Div, ROW, .attrs = ALL_NUMBERS, .compute = divide_compute, .gradient = divide_gradient,
+    .doc = "x / y, element by element; integers are rounded towards zero.");
+
+TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .gradient = real_divide_gradient,
+    .doc = "x / y of real or complex numbers, element by element.");
+
+TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_compute, .gradient = divide_no_nan_gradient,
+    .doc = "x / y, and zero where y is zero.");
+
+TW_OP(TruncateDiv, ROW, .attrs = ALL_NUMBERS, .compute = divide_compute,
+    .doc = "x / y of integers, rounded towards zero.");
+
+TW_OP(FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute,
+    .doc = "x / y rounded down, element by element.");
+
+static tw_status floor_modulo_gradient(tw__gradient *g)
+{
+    tw_tensor *dz = g->output_grads[0];
+    tw__grad_set(g, 0, tw_retain(dz));
+    if (g->wanted[1]) {
+        tw_auto tw_tensor *quotient = TW_BINARY(FloorDiv, g->inputs[0], g->inputs[1]);
+        tw_auto tw_tensor *negative = TW_UNARY(Neg, quotient);
+        tw__grad_set(g, 1, TW_BINARY(Mul, dz, negative));
+    }
+    return tw__grad_status(g);
+}
+
+TW_OP(FloorMod, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, " REALS_ "}",
+    .compute = floor_modulo_compute, .gradient = floor_modulo_gradient,
+    .doc = "The remainder of division rounded down: it has the sign of y.");
+
+TW_OP(Mod, ROW, .attrs = "T: {int32, int64, half, bfloat16, float, double}", .compute = modulo_compute,
+    .doc = "The remainder of division rounded towards zero: it has the sign of x.");
+
+TW_OP(TruncateMod, ROW, .attrs = "T: {int32, int64, " REALS_ "}", .compute = modulo_compute,
+    .doc = "The remainder of division rounded towards zero: it has the sign of x.");
+
+/* ---- the larger and the smaller ---- */
+
+/* The gradient goes to the input that was taken; to x where both are equal. */
+static tw_status choice_gradient(tw__gradient *g, const tw_op *comparison)
+{
+    tw_tensor *dz = g->output_grads[0];
+    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, dz);
+    tw_auto tw_tensor *first = tw__call(comparison, TW_IN(g->inputs[0], g->inputs[1]), 2, NULL, 0);
+    if (g->wanted[0])
+        tw__grad_set(g, 0, tw__call(&tw__op_SelectV2, TW_IN(first, dz, zeros), 3, NULL, 0));
+    if (g->wanted[1])
+        tw__grad_set(g, 1, tw__call(&tw__op_SelectV2, TW_IN(first, zeros, dz), 3, NULL, 0));
+    return tw__grad_status(g);
+}
+
+static tw_status maximum_gradient(tw__gradient *g)
+{
+    return choice_gradient(g, &tw__op_GreaterEqual);
+}
+
+static tw_status minimum_gradient(tw__gradient *g)
+{
+    return choice_gradient(g, &tw__op_LessEqual);
+}
+
+#define ORDERED "T: {" REALS_ ", int8, uint8, int16, uint16, int32, uint32, int64, uint64}"
+TW_OP(Maximum, ROW, .attrs = ORDERED, .compute = maximum_compute, .gradient = maximum_gradient,
+    .doc = "The larger of x and y, element by element.");
+
+TW_OP(Minimum, ROW, .attrs = ORDERED, .compute = minimum_compute, .gradient = minimum_gradient,
+    .doc = "The smaller of x and y, element by element.");
+
+static tw_status squared_difference_gradient(tw__gradient *g)
+{
+    tw_tensor *dz = g->output_grads[0];
+    tw_auto tw_tensor *two = tw__grad_constant(2, dz);
+    tw_auto tw_tensor *twice = TW_BINARY(Mul, two, dz);
+    tw_auto tw_tensor *difference = TW_BINARY(Sub, g->inputs[0], g->inputs[1]);
+    tw_auto tw_tensor *dx = TW_BINARY(Mul, twice, difference);
+    tw__grad_set(g, 0, tw_retain(dx));
+    if (g->wanted[1])
+        tw__grad_set(g, 1, TW_UNARY(Neg, dx));
+    return tw__grad_status(g);
+}
+
+TW_OP(SquaredDifference, ROW, .attrs = "T: {" REALS_ ", int32, int64, " COMPLEXES_ "}",
+    .compute = squared_difference_compute, .gradient = squared_difference_gradient,
+    .doc = "(x - y) * (x - y), element by element; of complex numbers the square of the distance.");
+
+/* ---- powers, logarithms, angles ---- */
+
+static tw_status power_gradient(tw__gradient *g)
+{
+    tw_tensor *dz = g->output_grads[0];
+    tw_auto tw_tensor *x = tw__grad_conj(g->inputs[0]);
+    tw_auto tw_tensor *y = tw__grad_conj(g->inputs[1]);
+    if (g->wanted[0]) { /* dz * y * x^(y-1) */
+        tw_auto tw_tensor *one = y ? tw__grad_constant(1, y) : NULL;
+        tw_auto tw_tensor *less = TW_BINARY(Sub, y, one);
+        tw_auto tw_tensor *power = TW_BINARY(Pow, x, less);
+        tw_auto tw_tensor *factor = TW_BINARY(Mul, dz, y);
+        tw__grad_set(g, 0, TW_BINARY(Mul, factor, power));
+    }
+    if (g->wanted[1]) { /* dz * z * log(x), and zero where x has no logarithm */
+        tw_auto tw_tensor *z = tw__grad_conj(g->outputs[0]);
+        tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, x);
+        bool complex = x && tw__dtype_is_complex(x->dtype);
+        tw_auto tw_tensor *mask = complex ? TW_BINARY(NotEqual, x, zeros) : TW_BINARY(Greater, x, zeros);
+        tw_auto tw_tensor *ones = TW_UNARY(OnesLike, x);
+        tw_auto tw_tensor *safe = tw__call(&tw__op_SelectV2, TW_IN(mask, x, ones), 3, NULL, 0);
+        tw_auto tw_tensor *logarithm = TW_UNARY(Log, safe);
+        tw_auto tw_tensor *masked = tw__call(&tw__op_SelectV2, TW_IN(mask, logarithm, zeros), 3, NULL, 0);
+        tw_auto tw_tensor *factor = TW_BINARY(Mul, dz, z);
+        tw__grad_set(g, 1, TW_BINARY(Mul, factor, masked));
+    }
+    return tw__grad_status(g);
+}
+
+TW_OP(Pow, ROW, .attrs = "T: {" REALS_ ", int8, int16, int32, int64, " COMPLEXES_ "}",
+    .compute = power_compute, .gradient = power_gradient,
+    .doc = "x to the power of y, element by element.");
+
+static tw_status xdivy_gradient(tw__gradient *g)
+{
+    tw_tensor *dz = g->output_grads[0], *x = g->inputs[0], *y = g->inputs[1];
+    if (g->wanted[0]) { /* 1/y where x is not zero */
+        tw_auto tw_tensor *mask = tw__grad_not_zero(x);
+        tw_auto tw_tensor *part = TW_BINARY(Xdivy, mask, y);
+        tw__grad_set(g, 0, TW_BINARY(Mul, part, dz));
+    }
+    if (g->wanted[1]) { /* -x / y^2 */
+        tw_auto tw_tensor *negative = TW_UNARY(Neg, x);
+        tw_auto tw_tensor *square = TW_UNARY(Square, y);
+        tw_auto tw_tensor *part = TW_BINARY(Xdivy, negative, square);
+        tw__grad_set(g, 1, TW_BINARY(Mul, part, dz));
+    }
+    return tw__grad_status(g);
+}
+
+TW_OP(Xdivy, ROW, .attrs = REALS_AND_COMPLEXES, .compute = xdivy_compute, .gradient = xdivy_gradient,
+    .doc = "x / y, and zero where x is zero.");
+
+static tw_status xlog_gradient(tw__gradient *g, const tw_op *same, bool plus_one)
+{
+    tw_tensor *dz = g->output_grads[0], *x = g->inputs[0], *y = g->inputs[1];
+    if (g->wanted[0]) { /* log(y) where x is not zero */
+        tw_auto tw_tensor *mask = tw__grad_not_zero(x);
+        tw_auto tw_tensor *part = tw__call(same, TW_IN(mask, y), 2, NULL, 0);
+        tw__grad_set(g, 0, TW_BINARY(Mul, part, dz));
+    }
+    if (g->wanted[1]) { /* x / y */
+        tw_auto tw_tensor *one = plus_one ? tw__grad_constant(1, y) : NULL;
+        tw_auto tw_tensor *divisor = plus_one ? TW_BINARY(AddV2, y, one) : tw_retain(y);
+        tw_auto tw_tensor *part = TW_BINARY(Xdivy, x, divisor);
+        tw__grad_set(g, 1, TW_BINARY(Mul, part, dz));
+    }
+    return tw__grad_status(g);
+}
+
+static tw_status xlogy_gradient(tw__gradient *g)
+{
+    return xlog_gradient(g, &tw__op_Xlogy, false);
+}
+
+static tw_status xlog1py_gradient(tw__gradient *g)
+{
+    return xlog_gradient(g, &tw__op_Xlog1py, true);
+}
+
+TW_OP(Xlogy, ROW, .attrs = REALS_AND_COMPLEXES, .compute = xlogy_compute, .gradient = xlogy_gradient,
+    .doc = "x * log(y), and zero where x is zero.");
+
+TW_OP(Xlog1py, ROW, .attrs = REALS_AND_COMPLEXES, .compute = xlog1py_compute, .gradient = xlog1py_gradient,
+    .doc = "x * log(1 + y), and zero where x is zero.");
+
+static tw_status atan2_gradient(tw__gradient *g)
+{
+    tw_tensor *dz = g->output_grads[0], *y = g->inputs[0], *x = g->inputs[1];
+    tw_auto tw_tensor *xx = TW_UNARY(Square, x);
+    tw_auto tw_tensor *yy = TW_UNARY(Square, y);
+    tw_auto tw_tensor *sum = TW_BINARY(AddV2, xx, yy);
+    tw_auto tw_tensor *inverse = TW_BINARY(RealDiv, dz, sum);
+    if (g->wanted[0])
+        tw__grad_set(g, 0, TW_BINARY(Mul, x, inverse));
+    if (g->wanted[1]) {
+        tw_auto tw_tensor *negative = TW_UNARY(Neg, y);
+        tw__grad_set(g, 1, TW_BINARY(Mul, negative, inverse));
+    }
+    return tw__grad_status(g);
+}
+
+TW_OP(Atan2, .inputs = "y: T, x: T", .outputs = "z: T", .attrs = "T: {" REALS_ "}", .shape = tw_shape_broadcast,
+    .compute = atan2_compute, .gradient = atan2_gradient,
+    .doc = "The angle of the point (x, y), from -pi to pi.");
+
+TW_OP(NextAfter, .inputs = "x1: T, x2: T", .outputs = "output: T", .attrs = "T: {double, float} = float",
+    .shape = tw_shape_broadcast, .compute = next_after_compute,
+    .doc = "The number next to x1 in the direction of x2.");

@@ -1,4 +1,5 @@
 /* Ops on variables' state: handles, reading, assigning. */
+#include "kernel/kernel.h"
 #include "op/resource.h"
 #include "rows.h"
 
@@ -70,31 +71,39 @@ TW_OP(AssignVariableOp,
     .shape = tw_shape_none, .compute = assign_compute, .stateful = true,
     .doc = "Sets a variable's value.");
 
-static tw_status change(tw__kernel *kernel, float sign)
+static tw_status change(tw__kernel *kernel, const tw__binary *operation)
 {
     tw__resource *resource = tw__resource_of(kernel->inputs[0]);
+    const tw_tensor *value = kernel->inputs[1];
     void *data;
     if (!resource)
         return TW_INVALID_ARGUMENT;
-    const tw_tensor *value = kernel->inputs[1];
     TW_TRY(tw__resource_lock(resource, &data));
+    const tw_tensor *held = resource->value;
     tw_status status = TW_OK;
-    if (value->dtype != TW_FLOAT32 || value->count != resource->value->count)
-        status = TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "dtype %s", tw_dtype_name(value->dtype));
-    for (int64_t i = 0; status == TW_OK && i < value->count; i++)
-        ((float *)data)[i] += sign * ((const float *)value->data)[i];
+    if (!tw__shape_equal(&held->shape, &value->shape))
+        status = tw__fail(TW_INVALID_ARGUMENT,
+                          "Cannot update variable with shape %s using a Tensor with shape %s, shapes must be equal. [Op:%s]",
+                          tw__shape_text(&held->shape), tw__shape_text(&value->shape), kernel->op->name);
+    else if (held->dtype != value->dtype)
+        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable %s is of dtype %s, the value of %s", resource->name,
+                            tw_dtype_name(held->dtype), tw_dtype_name(value->dtype));
+    else if (!tw__binary_has(operation, held->dtype))
+        status = TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(held->dtype));
+    else
+        tw__binary_run(operation, held->dtype, data, &held->shape, value->data, &value->shape, data, &held->shape);
     tw__resource_unlock(resource);
     return status;
 }
 
 static tw_status assign_add_compute(tw__kernel *kernel)
 {
-    return change(kernel, 1);
+    return change(kernel, &tw__binary_add);
 }
 
 static tw_status assign_sub_compute(tw__kernel *kernel)
 {
-    return change(kernel, -1);
+    return change(kernel, &tw__binary_subtract);
 }
 
 TW_OP(AssignAddVariableOp,
@@ -106,3 +115,58 @@ TW_OP(AssignSubVariableOp,
     .inputs = "resource: resource, value: dtype", .attrs = "dtype: type",
     .shape = tw_shape_none, .compute = assign_sub_compute, .stateful = true,
     .doc = "Subtracts from a variable's value.");
+
+/* ---- questions and the end ---- */
+
+static tw_status is_initialized_compute(tw__kernel *kernel)
+{
+    tw__resource *resource = tw__resource_of(kernel->inputs[0]);
+    if (!resource)
+        return TW_INVALID_ARGUMENT;
+    *(bool *)kernel->outputs[0]->data = resource->value != NULL;
+    return TW_OK;
+}
+
+TW_OP(VarIsInitializedOp,
+    .inputs = "resource: resource", .outputs = "is_initialized: bool", .shape = tw_shape_scalar, .compute = is_initialized_compute,
+    .stateful = true,
+    .doc = "Whether a variable has a value.");
+
+static tw_status variable_shape_shape(tw__inference *inference)
+{
+    inference->out_shapes[0] = (tw_shape){ .rank = 1, .dims = { -1 } };
+    return TW_OK;
+}
+
+static tw_status variable_shape_compute(tw__kernel *kernel)
+{
+    tw__resource *resource = tw__resource_of(kernel->inputs[0]);
+    if (!resource)
+        return TW_INVALID_ARGUMENT;
+    tw_auto tw_tensor *value = tw__resource_read(resource);
+    if (!value)
+        return tw__error_status();
+    return tw__output_take(kernel, 0, tw__tensor_of_shape(&value->shape, kernel->out_dtypes[0]));
+}
+
+TW_OP(VariableShape,
+    .inputs = "input: resource", .outputs = "output: out_type", .attrs = "out_type: {int32, int64} = int32",
+    .shape = variable_shape_shape, .compute = variable_shape_compute, .stateful = true,
+    .doc = "The shape of a variable's value.");
+
+static tw_status destroy_compute(tw__kernel *kernel)
+{
+    tw__resource *resource = tw__resource_of(kernel->inputs[0]);
+    if (!resource)
+        return TW_INVALID_ARGUMENT;
+    tw_tensor *value = tw__resource_take(resource);
+    if (!value && !TW_ATTR(kernel, "ignore_lookup_error")->b)
+        return tw__fail(TW_NOT_FOUND, "Resource %s does not exist. [Op:DestroyResourceOp]", resource->name);
+    tw_release(value);
+    return TW_OK;
+}
+
+TW_OP(DestroyResourceOp,
+    .inputs = "resource: resource", .attrs = "ignore_lookup_error: bool = true", .shape = tw_shape_none, .compute = destroy_compute,
+    .stateful = true,
+    .doc = "Drops a variable's value.");

@@ -1,0 +1,94 @@
+/* Inner loops over elements: arithmetic, comparison, functions, casts, selection, with broadcasting.
+ *
+ * A loop exists per operation and dtype and knows only rows of memory; the drivers (broadcast.c) cut an operation into rows, collapse
+ * dimensions, spread large work over the threads, and let half and bfloat16 run through the float loops, tile by tile.
+ * An output may lie exactly on an input; otherwise they don't overlap. */
+#ifndef TW_KERNEL_H
+#define TW_KERNEL_H
+
+#include "tensor/tensor.h"
+
+/* ---- operations of two values (elementwise_*.c) ---- */
+typedef enum tw__row { TW_ROW_BOTH, TW_ROW_X_SCALAR, TW_ROW_Y_SCALAR } tw__row; /* which input advances along the row */
+typedef void tw__binary_loop(const void *x, const void *y, void *z, int64_t count, tw__row row);
+
+typedef struct tw__binary {
+    tw__binary_loop *loops[TW_DTYPE_LIMIT]; /* NULL: not for this dtype; half and bfloat16 take float's */
+    bool gives_bool;
+    bool slow; /* worth a thread for fewer elements */
+} tw__binary;
+
+#define TW_BINARY_OPERATIONS(X)                                                                                                   \
+    X(add) X(subtract) X(multiply) X(divide) X(floor_divide) X(floor_modulo) X(modulo) X(maximum) X(minimum) X(power)             \
+    X(squared_difference) X(divide_no_nan) X(multiply_no_nan) X(xdivy) X(xlogy) X(xlog1py) X(atan2) X(next_after)                 \
+    X(sqrt_grad) X(rsqrt_grad) X(reciprocal_grad) X(tanh_grad) X(sigmoid_grad)                                                    \
+    X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal) X(logical_and) X(logical_or)                          \
+    X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift) X(right_shift)
+#define X(name) extern const tw__binary tw__binary_##name;
+TW_BINARY_OPERATIONS(X)
+#undef X
+
+bool tw__binary_has(const tw__binary *operation, tw_dtype dtype);
+/* z = operation(x, y). z has the broadcast shape of x and y, and the dtype `dtype` (bool if the operation gives bool). */
+void tw__binary_run(const tw__binary *operation, tw_dtype dtype, const void *x, const tw_shape *x_shape, const void *y,
+                    const tw_shape *y_shape, void *z, const tw_shape *z_shape);
+/* The same on `count` elements in a row. */
+void tw__binary_row(const tw__binary *operation, tw_dtype dtype, const void *x, const void *y, void *z, int64_t count, tw__row row);
+
+/* ---- functions of one value ---- */
+typedef void tw__unary_loop(const void *x, void *y, int64_t count);
+
+typedef struct tw__unary {
+    tw__unary_loop *loops[TW_DTYPE_LIMIT];
+    bool gives_bool;
+    bool gives_real; /* of complex values */
+    bool slow;
+} tw__unary;
+
+#define TW_UNARY_OPERATIONS(X)                                                                                                    \
+    X(abs) X(negate) X(sign) X(square) X(sqrt) X(rsqrt) X(exp) X(expm1) X(log) X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos)      \
+    X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh) X(tanh) X(sigmoid) X(erf) X(erfc) X(lgamma) X(digamma) X(reciprocal)       \
+    X(floor) X(ceil) X(round) X(is_nan) X(is_inf) X(is_finite) X(logical_not) X(invert) X(real) X(imag) X(conj) X(angle)
+#define X(name) extern const tw__unary tw__unary_##name;
+TW_UNARY_OPERATIONS(X)
+#undef X
+
+bool tw__unary_has(const tw__unary *operation, tw_dtype dtype);
+void tw__unary_run(const tw__unary *operation, tw_dtype dtype, const void *x, void *y, int64_t count);
+
+/* ---- half and bfloat16 in rows (elementwise_half.c) ---- */
+void tw__half_row_to_float(const uint16_t *from, float *to, int64_t count);
+void tw__float_row_to_half(const float *from, uint16_t *to, int64_t count);
+void tw__bfloat16_row_to_float(const uint16_t *from, float *to, int64_t count);
+void tw__float_row_to_bfloat16(const float *from, uint16_t *to, int64_t count);
+/* By dtype, which is one of the two. */
+void tw__small_float_read(tw_dtype dtype, const void *from, float *to, int64_t count);
+void tw__small_float_write(tw_dtype dtype, const float *from, void *to, int64_t count);
+
+/* ---- casts (cast.c) ---- */
+bool tw__cast_has(tw_dtype from, tw_dtype to);
+/* As TensorFlow's Cast. `truncate`: floats lose the bits that don't fit instead of being rounded. */
+void tw__cast_run(tw_dtype from, tw_dtype to, const void *x, void *y, int64_t count, bool truncate);
+
+/* ---- broadcasting (broadcast.c) ---- */
+enum { TW_BROADCAST_INPUTS = 3 };
+
+/* The output's dimensions with adjacent ones joined where every input allows it; strides in elements, 0 where an input repeats. The last
+ * dimension is the row: its strides are 0 or 1. */
+typedef struct tw__broadcast {
+    int rank; /* at least 1 */
+    int64_t dims[TW_MAX_RANK];
+    int64_t strides[TW_BROADCAST_INPUTS][TW_MAX_RANK];
+    int64_t rows; /* product of all dimensions but the last */
+} tw__broadcast;
+
+void tw__broadcast_plan(tw__broadcast *plan, const tw_shape *output, const tw_shape *const *inputs, int input_count);
+/* The element of input `input` that row number `row` begins with. */
+int64_t tw__broadcast_offset(const tw__broadcast *plan, int input, int64_t row);
+
+/* ---- selection (select.c) ---- */
+/* z = condition ? x : y, for elements of 1, 2, 4, 8 or 16 bytes. */
+void tw__select_run(size_t element_size, const bool *condition, const tw_shape *condition_shape, const void *x, const tw_shape *x_shape,
+                    const void *y, const tw_shape *y_shape, void *z, const tw_shape *z_shape);
+
+#endif

@@ -1,0 +1,38 @@
+/* What gradient functions share (math/gradient.c). All of it works through the one door, so it can be traced and derived again.
+ *
+ *     static tw_status multiply_gradient(tw__gradient *g)
+ *     {
+ *         if (g->wanted[0])
+ *             tw__grad_set(g, 0, TW_BINARY(Mul, g->output_grads[0], g->inputs[1]));
+ *         return tw__grad_status(g);      // an error if one of the gradients could not be made
+ *     }
+ */
+#ifndef TW_GRADIENT_H
+#define TW_GRADIENT_H
+
+#include "op/op.h"
+
+/* Gives `gradient` (taken; NULL after a failure) as the gradient of input i: what broadcasting added to the input's shape is summed away.
+ * Not wanted: it is dropped. */
+void tw__grad_set(tw__gradient *g, int input, tw_tensor *gradient);
+/* TW_OK if every wanted gradient is there, else the thread's error: the end of a gradient function that gives them all. */
+tw_status tw__grad_status(const tw__gradient *g);
+/* Sums over the dimensions in which `shape` was broadcast to reach the gradient's shape: a new reference (the same tensor if the shapes
+ * are equal). Takes the gradient; NULL gives NULL. */
+tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, const tw_shape *shape);
+tw_tensor *tw__grad_conj(tw_tensor *tensor);                        /* a new reference; the tensor itself if it is real */
+tw_tensor *tw__grad_constant(double value, const tw_tensor *like);  /* a scalar of the same dtype */
+tw_tensor *tw__grad_not_zero(tw_tensor *tensor);                    /* ones and zeros of the same dtype */
+/* Calls for nested expressions: they take what they are given (NULL gives NULL). TW_G2(Mul, tw_retain(dy), TW_G1(Cos, tw__grad_conj(x))) */
+tw_tensor *tw__grad_call_1(const tw_op *op, tw_tensor *x);
+tw_tensor *tw__grad_call_2(const tw_op *op, tw_tensor *x, tw_tensor *y);
+tw_tensor *tw__grad_call_number(const tw_op *op, double number, tw_tensor *y); /* op(number, y) */
+#define TW_G1(op_name, x) tw__grad_call_1(&tw__op_##op_name, x)
+#define TW_G2(op_name, x, y) tw__grad_call_2(&tw__op_##op_name, x, y)
+#define TW_GN(op_name, number, y) tw__grad_call_number(&tw__op_##op_name, number, y)
+
+struct tw__binary;
+/* Runs an elementwise operation on the kernel's inputs 0 and 1 (math/binary.c). */
+tw_status tw__binary_compute(tw__kernel *kernel, const struct tw__binary *operation);
+
+#endif

@@ -1,0 +1,116 @@
+/* Casting, and the ops that hand their input on. */
+#include "kernel/kernel.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+static tw_status cast_compute(tw__kernel *kernel)
+{
+    tw_tensor *x = kernel->inputs[0];
+    tw_dtype to = kernel->out_dtypes[0];
+    if (x->dtype == to)
+        return tw__output_take(kernel, 0, tw__tensor_view(x, &x->shape));
+    if (!tw__cast_has(x->dtype, to))
+        return tw__fail(TW_UNIMPLEMENTED, "Cast %s to %s is not supported [Op:Cast]", tw_dtype_name(x->dtype), tw_dtype_name(to));
+    tw_tensor *y = tw__output(kernel, 0, &x->shape);
+    if (!y)
+        return tw__error_status();
+    tw__cast_run(x->dtype, to, x->data, y->data, x->count, TW_ATTR(kernel, "Truncate")->b);
+    return TW_OK;
+}
+
+static bool has_gradient(tw_dtype dtype)
+{
+    return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype);
+}
+
+static tw_status cast_gradient(tw__gradient *g)
+{
+    tw_dtype from = g->inputs[0]->dtype, to = g->outputs[0]->dtype;
+    if (!has_gradient(from) || !has_gradient(to))
+        return TW_OK;
+    tw_attr type = TW_A_TYPE("DstT", from);
+    tw__grad_set(g, 0, tw__call(&tw__op_Cast, g->output_grads, 1, &type, 1));
+    return tw__grad_status(g);
+}
+
+TW_OP(Cast,
+    .inputs = "x: SrcT", .outputs = "y: DstT", .attrs = "SrcT: type, DstT: type, Truncate: bool = false",
+    .shape = tw_shape_same, .compute = cast_compute, .gradient = cast_gradient, .makes_outputs = true,
+    .doc = "x as another dtype.");
+
+/* ---- identities: a tensor of its own over the same memory ---- */
+
+static tw_status hand_on(tw__kernel *kernel)
+{
+    for (int i = 0; i < kernel->output_count; i++) {
+        tw_tensor *x = kernel->inputs[i];
+        bool objects = x->dtype == TW_RESOURCE || x->dtype == TW_VARIANT;
+        TW_TRY(tw__output_take(kernel, i, objects ? tw_retain(x) : tw__tensor_view(x, &x->shape)));
+    }
+    return TW_OK;
+}
+
+static tw_status each_shape(tw__inference *inference)
+{
+    for (int i = 0; i < inference->output_count; i++)
+        inference->out_shapes[i] = *inference->shapes[i];
+    return TW_OK;
+}
+
+static tw_status hand_back(tw__gradient *g)
+{
+    for (int i = 0; i < g->input_count; i++)
+        g->input_grads[i] = tw_retain(g->output_grads[i]);
+    return TW_OK;
+}
+
+#define HAND_ON .shape = each_shape, .compute = hand_on, .makes_outputs = true
+TW_OP(Identity, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .gradient = hand_back,
+    .doc = "The input itself.");
+TW_OP(IdentityN, .inputs = "input: T", .outputs = "output: T", .attrs = "T: list(type) >= 1", HAND_ON, .gradient = hand_back,
+    .doc = "The inputs themselves.");
+TW_OP(Snapshot, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .gradient = hand_back,
+    .doc = "The input as it is now.");
+TW_OP(StopGradient, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON,
+    .doc = "The input itself; no gradient goes through.");
+
+static tw_status prevent_gradient(tw__gradient *g)
+{
+    tw_string message = TW_ATTR(g, "message")->s;
+    return tw__fail(TW_KEY_ERROR, "Gradient explicitly disabled. Reason: %.*s", (int)message.size, message.data ? message.data : "");
+}
+
+TW_OP(PreventGradient, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type, message: string = ''", HAND_ON,
+    .gradient = prevent_gradient, .doc = "The input itself; asking for a gradient through it is an error.");
+
+/* ---- a check ---- */
+
+static tw_status check_numerics_compute(tw__kernel *kernel)
+{
+    tw_tensor *x = kernel->inputs[0];
+    bool infinite = false, not_a_number = false;
+    for (int64_t i = 0; i < x->count; i++) {
+        double value = x->dtype == TW_FLOAT32 ? (double)((const float *)x->data)[i] : tw_tensor_double_at(x, i);
+        infinite |= __builtin_isinf(value) != 0;
+        not_a_number |= value != value;
+    }
+    if (infinite || not_a_number) {
+        tw_string message = TW_ATTR(kernel, "message")->s;
+        return tw__fail(TW_INVALID_ARGUMENT, "%.*s : Tensor had %s values [Op:CheckNumerics]", (int)message.size,
+                        message.data ? message.data : "", infinite && not_a_number ? "Inf and NaN" : infinite ? "Inf" : "NaN");
+    }
+    return hand_on(kernel);
+}
+
+static tw_status check_numerics_gradient(tw__gradient *g)
+{
+    tw_attr message = TW_A_STRING("message", "Not a number (NaN) or infinity (Inf) values detected in gradient.");
+    tw__grad_set(g, 0, tw__call(&tw__op_CheckNumerics, g->output_grads, 1, &message, 1));
+    return tw__grad_status(g);
+}
+
+TW_OP(CheckNumerics,
+    .inputs = "tensor: T", .outputs = "output: T", .attrs = "T: {bfloat16, half, float, double}, message: string",
+    .shape = tw_shape_same, .compute = check_numerics_compute, .gradient = check_numerics_gradient, .makes_outputs = true,
+    .stateful = true,
+    .doc = "The input itself; an error if a value is infinite or not a number.");

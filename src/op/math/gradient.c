@@ -1,0 +1,94 @@
+/* What gradient functions share; see op/gradient.h. */
+#include "kernel/kernel.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+void tw__grad_set(tw__gradient *g, int input, tw_tensor *gradient)
+{
+    if (!g->wanted[input]) {
+        tw_release(gradient);
+        return;
+    }
+    g->input_grads[input] = tw__grad_unbroadcast(gradient, &g->inputs[input]->shape);
+}
+
+tw_status tw__grad_status(const tw__gradient *g)
+{
+    for (int i = 0; i < g->input_count; i++) {
+        if (g->wanted[i] && !g->input_grads[i])
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+tw_tensor *tw__grad_call_1(const tw_op *op, tw_tensor *x)
+{
+    tw_tensor *result = x ? tw__call(op, &x, 1, NULL, 0) : NULL;
+    tw_release(x);
+    return result;
+}
+
+tw_tensor *tw__grad_call_2(const tw_op *op, tw_tensor *x, tw_tensor *y)
+{
+    tw_tensor *result = x && y ? tw__call(op, TW_IN(x, y), 2, NULL, 0) : NULL;
+    tw_release(x);
+    tw_release(y);
+    return result;
+}
+
+tw_tensor *tw__grad_call_number(const tw_op *op, double number, tw_tensor *y)
+{
+    return y ? tw__grad_call_2(op, tw__grad_constant(number, y), y) : NULL;
+}
+
+tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, const tw_shape *shape)
+{
+    if (!gradient || tw__shape_equal(&gradient->shape, shape))
+        return gradient;
+    int64_t axes[TW_MAX_RANK], count = 0;
+    const tw_shape *whole = &gradient->shape;
+    int added = whole->rank - shape->rank;
+    for (int i = 0; i < whole->rank; i++) {
+        if (i < added || (shape->dims[i - added] == 1 && whole->dims[i] != 1))
+            axes[count++] = i;
+    }
+    tw_tensor *sum = gradient;
+    if (count) {
+        tw_auto tw_tensor *indices = tw_tensor_new(TW_INT64, TW_SHAPE(count), axes);
+        sum = tw__call(tw__op_find("Sum"), TW_IN(gradient, indices), 2, NULL, 0);
+        tw_release(gradient);
+    }
+    if (sum && !tw__shape_equal(&sum->shape, shape)) {
+        tw_auto tw_tensor *target = tw__tensor_of_shape(shape, TW_INT64);
+        tw_tensor *shaped = tw__call(tw__op_find("Reshape"), TW_IN(sum, target), 2, NULL, 0);
+        tw_release(sum);
+        return shaped;
+    }
+    return sum;
+}
+
+tw_tensor *tw__grad_conj(tw_tensor *tensor)
+{
+    return tw__dtype_is_complex(tensor->dtype) ? TW_UNARY(Conj, tensor) : tw_retain(tensor);
+}
+
+tw_tensor *tw__grad_constant(double value, const tw_tensor *like)
+{
+    tw_tensor *scalar = tw__tensor_empty(like->dtype, &TW_SCALAR);
+    if (scalar && !tw__cast_has(TW_FLOAT64, like->dtype)) {
+        tw__fail(TW_INTERNAL, "a constant of dtype %s", tw_dtype_name(like->dtype));
+        tw_release(scalar);
+        return NULL;
+    }
+    if (scalar)
+        tw__cast_run(TW_FLOAT64, like->dtype, &value, scalar->data, 1, false);
+    return scalar;
+}
+
+tw_tensor *tw__grad_not_zero(tw_tensor *tensor)
+{
+    tw_auto tw_tensor *zero = tw__grad_constant(0, tensor);
+    tw_auto tw_tensor *mask = TW_BINARY(NotEqual, tensor, zero);
+    tw_attr type = TW_A_TYPE("DstT", tensor->dtype);
+    return tw__call(&tw__op_Cast, TW_IN(mask), 1, &type, 1);
+}

@@ -1,0 +1,222 @@
+/* Functions of one tensor, element by element, with their gradients. */
+#include "kernel/kernel.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+static tw_status compute(tw__kernel *kernel, const tw__unary *operation)
+{
+    const tw_tensor *x = kernel->inputs[0];
+    if (!tw__unary_has(operation, x->dtype))
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(x->dtype));
+    tw__unary_run(operation, x->dtype, x->data, kernel->outputs[0]->data, x->count);
+    return TW_OK;
+}
+
+#define X(name)                                               \
+    static tw_status name##_compute(tw__kernel *kernel)       \
+    {                                                         \
+        return compute(kernel, &tw__unary_##name);            \
+    }
+TW_UNARY_OPERATIONS(X)
+#undef X
+
+/* In a gradient: dy is what arrives, x the input and y the output, complex ones conjugated; all new references. */
+#define DY tw_retain(g->output_grads[0])
+#define X tw__grad_conj(g->inputs[0])
+#define Y tw__grad_conj(g->outputs[0])
+#define GRADIENT(name, expression)                            \
+    static tw_status name##_gradient(tw__gradient *g)         \
+    {                                                         \
+        tw__grad_set(g, 0, expression);                       \
+        return tw__grad_status(g);                            \
+    }
+
+GRADIENT(abs, TW_G2(Mul, DY, TW_G1(Sign, tw_retain(g->inputs[0]))))
+GRADIENT(negate, TW_G1(Neg, DY))
+GRADIENT(sign, TW_G1(ZerosLike, tw_retain(g->inputs[0])))
+GRADIENT(square, TW_G2(Mul, DY, TW_GN(Mul, 2, X)))
+GRADIENT(sqrt, TW_G2(SqrtGrad, tw_retain(g->outputs[0]), DY))
+GRADIENT(rsqrt, TW_G2(RsqrtGrad, tw_retain(g->outputs[0]), DY))
+GRADIENT(reciprocal, TW_G2(ReciprocalGrad, tw_retain(g->outputs[0]), DY))
+GRADIENT(exp, TW_G2(Mul, DY, Y))
+GRADIENT(expm1, TW_G2(Mul, DY, TW_G1(Exp, X)))
+GRADIENT(log, TW_G2(Mul, DY, TW_G1(Reciprocal, X)))
+GRADIENT(log1p, TW_G2(Mul, DY, TW_G1(Reciprocal, TW_GN(AddV2, 1, X))))
+GRADIENT(sin, TW_G2(Mul, DY, TW_G1(Cos, X)))
+GRADIENT(cos, TW_G2(Mul, TW_G1(Neg, DY), TW_G1(Sin, X)))
+GRADIENT(tan, TW_G2(Mul, DY, TW_G1(Square, TW_G1(Reciprocal, TW_G1(Cos, X)))))
+GRADIENT(asin, TW_G2(Mul, DY, TW_G1(Rsqrt, TW_GN(Sub, 1, TW_G1(Square, X)))))
+GRADIENT(acos, TW_G2(Mul, TW_G1(Neg, DY), TW_G1(Rsqrt, TW_GN(Sub, 1, TW_G1(Square, X)))))
+GRADIENT(atan, TW_G2(Mul, DY, TW_G1(Reciprocal, TW_GN(AddV2, 1, TW_G1(Square, X)))))
+GRADIENT(sinh, TW_G2(Mul, DY, TW_G1(Cosh, X)))
+GRADIENT(cosh, TW_G2(Mul, DY, TW_G1(Sinh, X)))
+GRADIENT(asinh, TW_G2(RealDiv, DY, TW_G1(Cosh, Y)))
+GRADIENT(acosh, TW_G2(RealDiv, DY, TW_G1(Sinh, Y)))
+GRADIENT(atanh, TW_G2(Mul, DY, TW_G1(Reciprocal, TW_GN(Sub, 1, TW_G1(Square, X)))))
+GRADIENT(tanh, TW_G2(TanhGrad, tw_retain(g->outputs[0]), DY))
+GRADIENT(sigmoid, TW_G2(SigmoidGrad, tw_retain(g->outputs[0]), DY))
+/* 2 / sqrt(pi) * exp(-x^2) */
+GRADIENT(erf, TW_G2(Mul, DY, TW_GN(Mul, 1.1283791670955126, TW_G1(Exp, TW_G1(Neg, TW_G1(Square, X))))))
+GRADIENT(erfc, TW_G2(Mul, DY, TW_GN(Mul, -1.1283791670955126, TW_G1(Exp, TW_G1(Neg, TW_G1(Square, X))))))
+GRADIENT(lgamma, TW_G2(Mul, DY, TW_G1(Digamma, X)))
+
+#define ROW .inputs = "x: T", .outputs = "y: T", .shape = tw_shape_same
+#define REALS "T: {bfloat16, half, float, double}"
+#define NUMBERS "T: {bfloat16, half, float, double, complex64, complex128}"
+#define SIGNED_NUMBERS "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
+
+TW_OP(Abs, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64}",
+    .compute = abs_compute, .gradient = abs_gradient, .doc = "The absolute value.");
+TW_OP(Neg, ROW, .attrs = SIGNED_NUMBERS, .compute = negate_compute, .gradient = negate_gradient, .doc = "-x.");
+TW_OP(Sign, ROW, .attrs = SIGNED_NUMBERS, .compute = sign_compute, .gradient = sign_gradient,
+    .doc = "-1, 0 or 1 as the sign of x is; of complex numbers x / |x|, or 0.");
+TW_OP(Square, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
+    .compute = square_compute, .gradient = square_gradient, .doc = "x * x.");
+TW_OP(Sqrt, ROW, .attrs = NUMBERS, .compute = sqrt_compute, .gradient = sqrt_gradient, .doc = "The square root.");
+TW_OP(Rsqrt, ROW, .attrs = NUMBERS, .compute = rsqrt_compute, .gradient = rsqrt_gradient, .doc = "1 / sqrt(x).");
+TW_OP(Reciprocal, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .gradient = reciprocal_gradient, .doc = "1 / x.");
+TW_OP(Inv, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .gradient = reciprocal_gradient, .doc = "1 / x.");
+TW_OP(Exp, ROW, .attrs = NUMBERS, .compute = exp_compute, .gradient = exp_gradient, .doc = "e to the power of x.");
+TW_OP(Expm1, ROW, .attrs = NUMBERS, .compute = expm1_compute, .gradient = expm1_gradient, .doc = "exp(x) - 1, precise near zero.");
+TW_OP(Log, ROW, .attrs = NUMBERS, .compute = log_compute, .gradient = log_gradient, .doc = "The natural logarithm.");
+TW_OP(Log1p, ROW, .attrs = NUMBERS, .compute = log1p_compute, .gradient = log1p_gradient, .doc = "log(1 + x), precise near zero.");
+TW_OP(Sin, ROW, .attrs = NUMBERS, .compute = sin_compute, .gradient = sin_gradient, .doc = "The sine.");
+TW_OP(Cos, ROW, .attrs = NUMBERS, .compute = cos_compute, .gradient = cos_gradient, .doc = "The cosine.");
+TW_OP(Tan, ROW, .attrs = NUMBERS, .compute = tan_compute, .gradient = tan_gradient, .doc = "The tangent.");
+TW_OP(Asin, ROW, .attrs = NUMBERS, .compute = asin_compute, .gradient = asin_gradient, .doc = "The inverse of sine.");
+TW_OP(Acos, ROW, .attrs = NUMBERS, .compute = acos_compute, .gradient = acos_gradient, .doc = "The inverse of cosine.");
+TW_OP(Atan, ROW, .attrs = NUMBERS, .compute = atan_compute, .gradient = atan_gradient, .doc = "The inverse of tangent.");
+TW_OP(Sinh, ROW, .attrs = NUMBERS, .compute = sinh_compute, .gradient = sinh_gradient, .doc = "The hyperbolic sine.");
+TW_OP(Cosh, ROW, .attrs = NUMBERS, .compute = cosh_compute, .gradient = cosh_gradient, .doc = "The hyperbolic cosine.");
+TW_OP(Asinh, ROW, .attrs = NUMBERS, .compute = asinh_compute, .gradient = asinh_gradient, .doc = "The inverse of hyperbolic sine.");
+TW_OP(Acosh, ROW, .attrs = NUMBERS, .compute = acosh_compute, .gradient = acosh_gradient, .doc = "The inverse of hyperbolic cosine.");
+TW_OP(Atanh, ROW, .attrs = NUMBERS, .compute = atanh_compute, .gradient = atanh_gradient, .doc = "The inverse of hyperbolic tangent.");
+TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tanh_compute, .gradient = tanh_gradient, .doc = "The hyperbolic tangent.");
+TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .gradient = sigmoid_gradient, .doc = "1 / (1 + exp(-x)).");
+TW_OP(Erf, ROW, .attrs = REALS, .compute = erf_compute, .gradient = erf_gradient, .doc = "The error function.");
+TW_OP(Erfc, ROW, .attrs = REALS, .compute = erfc_compute, .gradient = erfc_gradient, .doc = "1 - erf(x).");
+TW_OP(Lgamma, ROW, .attrs = REALS, .compute = lgamma_compute, .gradient = lgamma_gradient,
+    .doc = "The logarithm of the absolute value of the gamma function.");
+TW_OP(Digamma, ROW, .attrs = REALS, .compute = digamma_compute, .no_gradient = true, .doc = "The derivative of Lgamma.");
+TW_OP(Floor, ROW, .attrs = REALS, .compute = floor_compute, .doc = "The largest integer not above x.");
+TW_OP(Ceil, ROW, .attrs = REALS, .compute = ceil_compute, .doc = "The smallest integer not below x.");
+TW_OP(Round, ROW, .attrs = SIGNED_NUMBERS, .compute = round_compute, .doc = "The nearest integer, of two the even one.");
+TW_OP(Rint, ROW, .attrs = REALS, .compute = round_compute, .doc = "The nearest integer, of two the even one.");
+
+#define QUESTION .inputs = "x: T", .outputs = "y: bool", .shape = tw_shape_same, .attrs = REALS
+TW_OP(IsNan, QUESTION, .compute = is_nan_compute, .doc = "Whether x is not a number.");
+TW_OP(IsInf, QUESTION, .compute = is_inf_compute, .doc = "Whether x is infinite.");
+TW_OP(IsFinite, QUESTION, .compute = is_finite_compute, .doc = "Whether x is neither infinite nor not a number.");
+
+TW_OP(LogicalNot, .inputs = "x: bool", .outputs = "y: bool", .shape = tw_shape_same, .compute = logical_not_compute,
+    .doc = "Whether x is false.");
+TW_OP(Invert, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}", .compute = invert_compute,
+    .doc = "Every bit flipped.");
+
+/* ---- parts of complex numbers ---- */
+
+/* The real type that belongs to the complex one, and the other way round. */
+static tw_status check_pair(tw__inference *inference)
+{
+    tw_dtype in = inference->dtypes[0], out = inference->out_dtypes[0];
+    bool small = in == TW_COMPLEX64 || in == TW_FLOAT32, small_out = out == TW_COMPLEX64 || out == TW_FLOAT32;
+    if (small != small_out)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Tout is %s, which does not go with inputs of %s", tw_dtype_name(out),
+                          tw_dtype_name(in));
+    return TW_OK;
+}
+
+static tw_status part_shape(tw__inference *inference)
+{
+    TW_TRY(check_pair(inference));
+    return tw_shape_same(inference);
+}
+
+/* A complex tensor of two real ones (taken); the part that is NULL is zero. */
+static tw_tensor *complex_of(tw_tensor *real, tw_tensor *imaginary)
+{
+    if (!real && !imaginary)
+        return NULL;
+    if (!real || !imaginary) {
+        tw_tensor *zeros = TW_UNARY(ZerosLike, real ? real : imaginary);
+        *(real ? &imaginary : &real) = zeros;
+    }
+    tw_tensor *result = NULL;
+    if (real && imaginary) {
+        tw_attr type = TW_A_TYPE("Tout", real->dtype == TW_FLOAT64 ? TW_COMPLEX128 : TW_COMPLEX64);
+        result = tw__call(&tw__op_Complex, TW_IN(real, imaginary), 2, &type, 1);
+    }
+    tw_release(real);
+    tw_release(imaginary);
+    return result;
+}
+
+static tw_tensor *part_of(const tw_op *op, tw_tensor *x)
+{
+    tw_attr type = TW_A_TYPE("Tout", x->dtype == TW_COMPLEX128 ? TW_FLOAT64 : TW_FLOAT32);
+    return tw__call(op, &x, 1, &type, 1);
+}
+
+GRADIENT(real, complex_of(DY, NULL))
+GRADIENT(imag, complex_of(NULL, DY))
+GRADIENT(conj, TW_G1(Conj, DY))
+GRADIENT(complex_abs, TW_G2(DivNoNan, TW_G2(Mul, complex_of(DY, NULL), tw_retain(g->inputs[0])), complex_of(tw_retain(g->outputs[0]), NULL)))
+/* -dy / (imag + i * real) */
+GRADIENT(angle, TW_G2(Mul, TW_G1(Neg, complex_of(DY, NULL)),
+                      TW_G1(Reciprocal, complex_of(part_of(&tw__op_Imag, g->inputs[0]), part_of(&tw__op_Real, g->inputs[0])))))
+
+#define PART .attrs = "T: {complex64, complex128} = complex64, Tout: {float, double} = float", .shape = part_shape
+TW_OP(Real, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = real_compute, .gradient = real_gradient,
+    .doc = "The real part.");
+TW_OP(Imag, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = imag_compute, .gradient = imag_gradient,
+    .doc = "The imaginary part.");
+TW_OP(Angle, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = angle_compute, .gradient = angle_gradient,
+    .doc = "The angle in the complex plane.");
+TW_OP(ComplexAbs, .inputs = "x: T", .outputs = "y: Tout", PART, .compute = abs_compute, .gradient = complex_abs_gradient,
+    .doc = "The distance from zero.");
+TW_OP(Conj, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {complex64, complex128, variant} = complex64",
+    .shape = tw_shape_same, .compute = conj_compute, .gradient = conj_gradient, .doc = "The complex conjugate.");
+
+static tw_status complex_shape(tw__inference *inference)
+{
+    TW_TRY(check_pair(inference));
+    return tw_shape_broadcast(inference);
+}
+
+static tw_status complex_compute(tw__kernel *kernel)
+{
+    const tw_tensor *real = kernel->inputs[0], *imaginary = kernel->inputs[1];
+    tw_tensor *out = kernel->outputs[0];
+    tw__broadcast plan;
+    tw__broadcast_plan(&plan, &out->shape, (const tw_shape *const[]){ &real->shape, &imaginary->shape }, 2);
+    int last = plan.rank - 1;
+    int64_t length = plan.dims[last], rs = plan.strides[0][last], is = plan.strides[1][last];
+    for (int64_t row = 0; out->count && row < plan.rows; row++) {
+        int64_t r = tw__broadcast_offset(&plan, 0, row), i = tw__broadcast_offset(&plan, 1, row), at = 2 * row * length;
+        for (int64_t k = 0; k < length; k++, at += 2) {
+            if (real->dtype == TW_FLOAT32) {
+                ((float *)out->data)[at] = ((const float *)real->data)[r + k * rs];
+                ((float *)out->data)[at + 1] = ((const float *)imaginary->data)[i + k * is];
+            } else {
+                ((double *)out->data)[at] = ((const double *)real->data)[r + k * rs];
+                ((double *)out->data)[at + 1] = ((const double *)imaginary->data)[i + k * is];
+            }
+        }
+    }
+    return TW_OK;
+}
+
+static tw_status complex_gradient(tw__gradient *g)
+{
+    if (g->wanted[0])
+        tw__grad_set(g, 0, part_of(&tw__op_Real, g->output_grads[0]));
+    if (g->wanted[1])
+        tw__grad_set(g, 1, part_of(&tw__op_Imag, g->output_grads[0]));
+    return tw__grad_status(g);
+}
+
+TW_OP(Complex,
+    .inputs = "real: T, imag: T", .outputs = "out: Tout",
+    .attrs = "T: {float, double} = float, Tout: {complex64, complex128} = complex64",
+    .shape = complex_shape, .compute = complex_compute, .gradient = complex_gradient,
+    .doc = "The complex numbers with these real and imaginary parts.");

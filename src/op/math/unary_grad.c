@@ -1,0 +1,71 @@
+/* The ops that gradients of some functions are made of: from the function's value y and the gradient dy that arrives. */
+#include "kernel/kernel.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+static tw_status equal_shapes(tw__inference *inference)
+{
+    const tw_shape *a = inference->shapes[0], *b = inference->shapes[1];
+    if (!tw__shape_compatible(a, b))
+        return tw__fail(TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:%s]", tw__shape_text(a), tw__shape_text(b),
+                        inference->op->name);
+    inference->out_shapes[0] = tw__shape_known(a) ? *a : *b;
+    return TW_OK;
+}
+
+#define COMPUTE(name)                                                   \
+    static tw_status name##_compute(tw__kernel *kernel)                 \
+    {                                                                   \
+        return tw__binary_compute(kernel, &tw__binary_##name);          \
+    }
+COMPUTE(sqrt_grad)
+COMPUTE(rsqrt_grad)
+COMPUTE(reciprocal_grad)
+COMPUTE(tanh_grad)
+COMPUTE(sigmoid_grad)
+
+/* In a gradient: a and b are the inputs y and dy, conjugated where complex; c the gradient that arrives. */
+#define A tw__grad_conj(g->inputs[0])
+#define B tw__grad_conj(g->inputs[1])
+#define PLAIN_B tw_retain(g->inputs[1])
+#define C tw_retain(g->output_grads[0])
+#define CONJ_C tw__grad_conj(g->output_grads[0])
+#define GRADIENT(name, of_a, of_b)                            \
+    static tw_status name##_gradient(tw__gradient *g)         \
+    {                                                         \
+        if (g->wanted[0])                                     \
+            tw__grad_set(g, 0, of_a);                         \
+        if (g->wanted[1])                                     \
+            tw__grad_set(g, 1, of_b);                         \
+        return tw__grad_status(g);                            \
+    }
+
+static tw_tensor *conj_taken(tw_tensor *x)
+{
+    tw_tensor *result = x ? tw__grad_conj(x) : NULL;
+    tw_release(x);
+    return result;
+}
+
+GRADIENT(sqrt_grad, TW_G2(Mul, TW_G1(Neg, conj_taken(TW_G2(RealDiv, C, tw_retain(g->inputs[0])))), tw_retain(g->outputs[0])),
+         TW_GN(Mul, 0.5, TW_G2(RealDiv, C, tw_retain(g->inputs[0]))))
+GRADIENT(rsqrt_grad, TW_G2(Mul, TW_G2(Mul, TW_GN(Mul, -1.5, CONJ_C), PLAIN_B), TW_G1(Square, A)), TW_G2(RsqrtGrad, A, C))
+GRADIENT(reciprocal_grad, TW_G2(Mul, TW_G2(Mul, TW_GN(Mul, -2, CONJ_C), PLAIN_B), A), TW_G2(ReciprocalGrad, A, C))
+GRADIENT(tanh_grad, TW_G2(Mul, TW_G2(Mul, TW_GN(Mul, -2, C), B), A), TW_G2(TanhGrad, A, C))
+GRADIENT(sigmoid_grad, TW_G2(Sub, TW_G2(Mul, C, B), TW_G2(Mul, TW_GN(Mul, 2, TW_G2(Mul, C, B)), A)), TW_G2(SigmoidGrad, A, C))
+
+#define ROW                                                                                           \
+    .inputs = "y: T, dy: T", .outputs = "z: T", .shape = equal_shapes,                                \
+    .attrs = "T: {bfloat16, half, float, double, complex64, complex128}"
+TW_OP(SqrtGrad, ROW, .compute = sqrt_grad_compute, .gradient = sqrt_grad_gradient,
+    .doc = "The gradient of Sqrt: dy * 0.5 / y.");
+TW_OP(RsqrtGrad, ROW, .compute = rsqrt_grad_compute, .gradient = rsqrt_grad_gradient,
+    .doc = "The gradient of Rsqrt: dy * -0.5 * y^3.");
+TW_OP(ReciprocalGrad, ROW, .compute = reciprocal_grad_compute, .gradient = reciprocal_grad_gradient,
+    .doc = "The gradient of Reciprocal: -dy * y * y.");
+TW_OP(InvGrad, ROW, .compute = reciprocal_grad_compute, .gradient = reciprocal_grad_gradient,
+    .doc = "The gradient of Inv: -dy * y * y.");
+TW_OP(TanhGrad, ROW, .compute = tanh_grad_compute, .gradient = tanh_grad_gradient,
+    .doc = "The gradient of Tanh: dy * (1 - y * y).");
+TW_OP(SigmoidGrad, ROW, .compute = sigmoid_grad_compute, .gradient = sigmoid_grad_gradient,
+    .doc = "The gradient of Sigmoid: dy * y * (1 - y).");

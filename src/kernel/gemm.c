@@ -1,0 +1,254 @@
+/* The float product: splits [m, n] over threads, cuts each part into tiles, packs what would be slow to read in place.
+ *
+ * The order of loops, outermost first:
+ *     slices of k (DEEP)  ->  blocks of columns (so that a packed block of b stays in the L2 cache)
+ *         ->  tiles' rows (packed a: in L1)  ->  panels of up to 3 vectors of columns  ->  one tile in registers
+ * b is packed when its columns are not contiguous, or when it is large and many rows of a will read it; a when it is large. A packed panel
+ * is [slice of k, panel width], a packed strip of a is [slice of k, rows]. */
+#include "kernel/gemm.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum {
+    DEEP = 384, /* of k, in one go, when packed */
+    DEEP_UNPACKED = 4096,
+    WIDE = 336,                /* columns of a packed block: a multiple of 48 and 24 */
+    MANY_ROWS = 48,            /* from here on packing a large b pays */
+    LARGE = 1 << 17,           /* elements: 512 KB, half of a usual L2 */
+    WORK_PER_THREAD = 1 << 19, /* multiplications that are worth a second thread */
+};
+
+typedef struct product {
+    const tw__gemm_kernels *kernels;
+    int64_t m, n, k;
+    const float *a, *b;
+    int64_t a_row, a_column, b_row, b_column;
+    float *c;
+    int64_t c_row;
+    bool pack_a, pack_b;
+    int64_t deep, wide;
+    int64_t row_parts, column_parts; /* the grid of parts that threads take */
+    float *scratch;
+    size_t scratch_each;             /* floats */
+} product;
+
+static const tw__gemm_kernels *best_kernels(void)
+{
+    static const tw__gemm_kernels *chosen;
+    const tw__gemm_kernels *kernels = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+    if (!kernels) {
+        kernels = &tw__gemm_plain;
+#if defined(__x86_64__)
+        __builtin_cpu_init();
+        if (__builtin_cpu_supports("avx512f"))
+            kernels = &tw__gemm_avx512;
+        else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+            kernels = &tw__gemm_avx2;
+#endif
+        __atomic_store_n(&chosen, kernels, __ATOMIC_RELAXED);
+    }
+    return kernels;
+}
+
+static int64_t ceil_divide(int64_t x, int64_t y)
+{
+    return (x + y - 1) / y;
+}
+
+/* Where part i of `parts` nearly equal parts of `total` begins. */
+static int64_t part_begin(int64_t total, int64_t parts, int64_t i)
+{
+    return total / parts * i + (total % parts < i ? total % parts : i);
+}
+
+static int most_vectors(const tw__gemm_kernels *kernels)
+{
+    return kernels->rows[3] ? 3 : 2;
+}
+
+/* to[p * width + j] = from[p * row + j * column] for p < deep, j < columns. */
+static void pack(float *to, int64_t width, const float *from, int64_t row, int64_t column, int64_t deep, int64_t columns)
+{
+    if (column == 1) {
+        for (int64_t p = 0; p < deep; p++)
+            memcpy(to + p * width, from + p * row, (size_t)columns * sizeof *to);
+        return;
+    }
+    int64_t j = 0;
+#if defined(__x86_64__)
+    for (; row == 1 && j + 4 <= columns; j += 4) {
+        const float *at = from + j * column;
+        int64_t p = 0;
+        for (; p + 4 <= deep; p += 4) {
+            __m128 r0 = _mm_loadu_ps(at + p), r1 = _mm_loadu_ps(at + column + p), r2 = _mm_loadu_ps(at + 2 * column + p),
+                   r3 = _mm_loadu_ps(at + 3 * column + p);
+            _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+            float *out = to + p * width + j;
+            _mm_storeu_ps(out, r0);
+            _mm_storeu_ps(out + width, r1);
+            _mm_storeu_ps(out + 2 * width, r2);
+            _mm_storeu_ps(out + 3 * width, r3);
+        }
+        for (; p < deep; p++) {
+            for (int64_t i = 0; i < 4; i++)
+                to[p * width + j + i] = at[i * column + p];
+        }
+    }
+#endif
+    for (; j < columns; j++) {
+        for (int64_t p = 0; p < deep; p++)
+            to[p * width + j] = from[p * row + j * column];
+    }
+}
+
+/* The rows [row, row_end) of one panel of columns. `b` is the panel: its rows are `b_row` apart. */
+typedef struct panel {
+    const float *b;
+    int64_t b_row;
+    int64_t column; /* of c */
+    int vectors, lanes;
+} panel;
+
+static void run_panel(const product *p, const panel *of, const float *a, int64_t a_row, int64_t a_column, int64_t row, int64_t rows,
+                      int64_t deep, bool add)
+{
+    int64_t parts = ceil_divide(rows, p->kernels->rows[of->vectors]);
+    for (int64_t i = 0; i < parts; i++) {
+        int64_t first = part_begin(rows, parts, i), count = part_begin(rows, parts, i + 1) - first;
+        p->kernels->tiles[of->vectors][count](deep, a + first * a_row, a_row, a_column, of->b, of->b_row,
+                                                 p->c + (row + first) * p->c_row + of->column, p->c_row, of->lanes, add);
+    }
+}
+
+/* One block of columns [column, column + width) of a part, for one slice of k. */
+static void run_block(const product *p, int64_t row, int64_t row_end, int64_t column, int64_t width, int64_t depth, int64_t deep,
+                      float *scratch)
+{
+    int lanes = p->kernels->lanes;
+    int64_t vectors = ceil_divide(width, lanes), panels = ceil_divide(vectors, most_vectors(p->kernels));
+    panel few[8];
+    float *packed = scratch, *strip = scratch + p->deep * ceil_divide(p->wide, lanes) * lanes;
+    bool add = depth > 0;
+    for (int64_t first_panel = 0; first_panel < panels; first_panel += 8) {
+        int64_t count = panels - first_panel < 8 ? panels - first_panel : 8;
+        for (int64_t i = 0; i < count; i++) {
+            int64_t first = part_begin(vectors, panels, first_panel + i), end = part_begin(vectors, panels, first_panel + i + 1);
+            int64_t columns = (end * lanes < width ? end * lanes : width) - first * lanes;
+            panel *at = &few[i];
+            at->vectors = (int)(end - first);
+            at->lanes = (int)(columns - (end - first - 1) * lanes);
+            at->column = column + first * lanes;
+            const float *b = p->b + depth * p->b_row + at->column * p->b_column;
+            at->b = b;
+            at->b_row = p->b_row;
+            if (p->pack_b) {
+                int64_t panel_width = (end - first) * lanes;
+                pack(packed, panel_width, b, p->b_row, p->b_column, deep, columns);
+                at->b = packed;
+                at->b_row = panel_width;
+                packed += deep * panel_width;
+            }
+        }
+        const float *a = p->a + row * p->a_row + depth * p->a_column;
+        if (!p->pack_a) {
+            for (int64_t i = 0; i < count; i++)
+                run_panel(p, &few[i], a, p->a_row, p->a_column, row, row_end - row, deep, add);
+            continue;
+        }
+        int64_t strip_rows = 2 * TW_GEMM_ROWS;
+        for (int64_t r = row; r < row_end; r += strip_rows) {
+            int64_t rows = row_end - r < strip_rows ? row_end - r : strip_rows;
+            pack(strip, rows, p->a + r * p->a_row + depth * p->a_column, p->a_column, p->a_row, deep, rows);
+            for (int64_t i = 0; i < count; i++)
+                run_panel(p, &few[i], strip, 1, rows, r, rows, deep, add);
+        }
+    }
+}
+
+static void run_parts(void *context, int64_t begin, int64_t end)
+{
+    const product *p = context;
+    for (int64_t part = begin; part < end; part++) {
+        int64_t i = part / p->column_parts, j = part % p->column_parts;
+        int64_t row = part_begin(p->m, p->row_parts, i), row_end = part_begin(p->m, p->row_parts, i + 1);
+        int64_t unit = p->kernels->lanes, units = ceil_divide(p->n, unit);
+        int64_t column = part_begin(units, p->column_parts, j) * unit, column_end = part_begin(units, p->column_parts, j + 1) * unit;
+        if (column_end > p->n)
+            column_end = p->n;
+        float *scratch = p->scratch ? p->scratch + (size_t)part * p->scratch_each : NULL;
+        for (int64_t depth = 0; depth < p->k; depth += p->deep) {
+            int64_t deep = p->k - depth < p->deep ? p->k - depth : p->deep;
+            for (int64_t at = column; at < column_end; at += p->wide)
+                run_block(p, row, row_end, at, column_end - at < p->wide ? column_end - at : p->wide, depth, deep, scratch);
+        }
+    }
+}
+
+/* A grid of about `parts` parts, cut where the pieces stay the squarest. */
+static void choose_grid(product *p, int64_t parts)
+{
+    int64_t units = ceil_divide(p->n, p->kernels->lanes), row_units = ceil_divide(p->m, 4);
+    p->row_parts = p->column_parts = 1;
+    while (p->row_parts * p->column_parts < parts) {
+        bool rows = p->m / p->row_parts >= p->n / p->column_parts / 4;
+        if (rows && p->row_parts * 2 <= row_units)
+            p->row_parts *= 2;
+        else if (p->column_parts * 2 <= units)
+            p->column_parts *= 2;
+        else if (p->row_parts * 2 <= row_units)
+            p->row_parts *= 2;
+        else
+            break;
+    }
+}
+
+tw_status tw__gemm_float(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
+                         int64_t b_column, float *c, int64_t c_row)
+{
+    if (m <= 0 || n <= 0)
+        return TW_OK;
+    if (k <= 0) {
+        for (int64_t i = 0; i < m; i++)
+            memset(c + i * c_row, 0, (size_t)n * sizeof *c);
+        return TW_OK;
+    }
+    const tw__gemm_kernels *kernels = best_kernels();
+    if (b_column == 1 && n <= kernels->lanes && m <= kernels->rows[1]) { /* a single tile */
+        kernels->tiles[1][m](k, a, a_row, a_column, b, b_row, c, c_row, (int)n, false);
+        return TW_OK;
+    }
+    product p = { kernels, m, n, k, a, b, a_row, a_column, b_row, b_column, c, c_row, .row_parts = 1, .column_parts = 1 };
+    p.pack_b = b_column != 1 || (m >= MANY_ROWS && (double)n * (double)k >= LARGE);
+    p.pack_a = m >= MANY_ROWS && n >= MANY_ROWS && (double)m * (double)k >= LARGE && (double)n * (double)k >= LARGE;
+    p.deep = p.pack_b || p.pack_a ? DEEP : DEEP_UNPACKED;
+    if (p.deep > k)
+        p.deep = k;
+    p.wide = n < WIDE ? n : WIDE;
+    double work = (double)m * (double)n * (double)k;
+    if (work >= 2.0 * WORK_PER_THREAD) {
+        int threads = tw__thread_count();
+        double most = work / WORK_PER_THREAD;
+        if (threads > 1)
+            choose_grid(&p, most < threads ? (int64_t)most : threads);
+    }
+    int64_t parts = p.row_parts * p.column_parts;
+    tw__buffer *buffer = NULL;
+    if (p.pack_a || p.pack_b) {
+        int lanes = kernels->lanes;
+        p.scratch_each = (size_t)(p.deep * (ceil_divide(p.wide, lanes) * lanes + (p.pack_a ? 2 * TW_GEMM_ROWS : 0)));
+        p.scratch_each = (p.scratch_each + 15) & ~(size_t)15;
+        buffer = tw__buffer_new((size_t)parts * p.scratch_each * sizeof(float));
+        if (!buffer)
+            return tw__error_status();
+        p.scratch = buffer->data;
+    }
+    if (parts == 1)
+        run_parts(&p, 0, 1);
+    else
+        tw__parallel(parts, 1, run_parts, &p);
+    if (buffer)
+        tw__buffer_release(buffer);
+    return TW_OK;
+}

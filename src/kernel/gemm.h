@@ -1,0 +1,38 @@
+/* Matrix products. Matrices are given by a pointer and two strides counted in elements, so a transposed matrix is one with its strides
+ * exchanged; the result is row-major and packed as `c_row` says.
+ *
+ * Each element of the result is one sum over k in a fixed order that depends on the sizes alone, not on the number of threads. */
+#ifndef TW_GEMM_H
+#define TW_GEMM_H
+
+#include "tensor/tensor.h"
+
+typedef struct tw__matrix {
+    const void *data;
+    int64_t row, column; /* strides */
+    bool conjugate;      /* of complex numbers */
+} tw__matrix;
+
+/* c = a · b for float32, vectorised: [m, k] · [k, n]. Spreads over threads when that pays. */
+tw_status tw__gemm_float(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
+                         int64_t b_column, float *c, int64_t c_row);
+
+/* The same for every numeric dtype; half and bfloat16 sum in float. UNIMPLEMENTED for what can't be multiplied. */
+tw_status tw__gemm(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a, tw__matrix b, void *c);
+
+/* ---- the instruction sets (gemm_avx512.c, gemm_avx2.c, gemm_plain.c) ---- */
+/* One tile of the result: `rows` x (`vectors` - 1 full vectors and `lanes` of the last). b's columns are contiguous. */
+typedef void tw__gemm_tile(int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row, float *c,
+                           int64_t c_row, int lanes, bool add);
+enum { TW_GEMM_VECTORS = 3, TW_GEMM_ROWS = 12 };
+typedef struct tw__gemm_kernels {
+    int lanes;                                                 /* floats in a vector */
+    int rows[TW_GEMM_VECTORS + 1];                             /* most rows of a tile, by its number of vectors */
+    tw__gemm_tile *tiles[TW_GEMM_VECTORS + 1][TW_GEMM_ROWS + 1]; /* by vectors, then rows */
+} tw__gemm_kernels;
+extern const tw__gemm_kernels tw__gemm_plain;
+#if defined(__x86_64__)
+extern const tw__gemm_kernels tw__gemm_avx2, tw__gemm_avx512;
+#endif
+
+#endif

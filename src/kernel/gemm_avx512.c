@@ -1,0 +1,37 @@
+/* Float tiles in AVX-512: 24 sums of 16 floats. */
+#include "kernel/gemm.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f")))
+#define V __m512
+#define LANES 16
+#define ZERO _mm512_setzero_ps()
+#define LOAD(p) _mm512_loadu_ps(p)
+#define STORE(p, v) _mm512_storeu_ps(p, v)
+#define SOME(lanes) ((__mmask16)((1u << (lanes)) - 1))
+#define LOAD_SOME(p, lanes) _mm512_maskz_loadu_ps(SOME(lanes), p)
+#define STORE_SOME(p, v, lanes) _mm512_mask_storeu_ps(p, SOME(lanes), v)
+#define SPREAD(x) _mm512_set1_ps(x)
+#define MULTIPLY_ADD(x, y, sum) _mm512_fmadd_ps(x, y, sum)
+#define ADD(x, y) _mm512_add_ps(x, y)
+#define TILES                                                                                                              \
+    TILE(1, 1) TILE(1, 2) TILE(1, 3) TILE(1, 4) TILE(1, 5) TILE(1, 6) TILE(1, 7) TILE(1, 8) TILE(1, 9) TILE(1, 10)         \
+    TILE(1, 11) TILE(1, 12) TILE(2, 1) TILE(2, 2) TILE(2, 3) TILE(2, 4) TILE(2, 5) TILE(2, 6) TILE(2, 7) TILE(2, 8)        \
+    TILE(2, 9) TILE(2, 10) TILE(2, 11) TILE(2, 12) TILE(3, 1) TILE(3, 2) TILE(3, 3) TILE(3, 4) TILE(3, 5) TILE(3, 6)       \
+    TILE(3, 7) TILE(3, 8)
+#include "kernel/gemm_tile.h"
+
+const tw__gemm_kernels tw__gemm_avx512 = {
+    .lanes = LANES,
+    .rows = { 0, 12, 12, 8 },
+    .tiles = {
+        [1] = { NULL, tile_1x1, tile_1x2, tile_1x3, tile_1x4, tile_1x5, tile_1x6, tile_1x7, tile_1x8, tile_1x9, tile_1x10, tile_1x11,
+                tile_1x12 },
+        [2] = { NULL, tile_2x1, tile_2x2, tile_2x3, tile_2x4, tile_2x5, tile_2x6, tile_2x7, tile_2x8, tile_2x9, tile_2x10, tile_2x11,
+                tile_2x12 },
+        [3] = { NULL, tile_3x1, tile_3x2, tile_3x3, tile_3x4, tile_3x5, tile_3x6, tile_3x7, tile_3x8 },
+    },
+};
+#endif

@@ -1,0 +1,60 @@
+/* The body of the float tiles, included once per instruction set by gemm_plain.c, gemm_avx2.c and gemm_avx512.c, which define
+ *   V, LANES       the vector type and its number of floats
+ *   TARGET         the function attribute that switches the instructions on
+ *   LOAD(p) STORE(p, v) LOAD_SOME(p, lanes) STORE_SOME(p, v, lanes) SPREAD(x) MULTIPLY_ADD(x, y, sum) ADD(x, y) ZERO
+ *   TILES          the tile sizes as a list of TILE(vectors, rows)
+ *
+ * A tile keeps rows x vectors sums in registers while it runs over k: per step it loads `vectors` vectors of b and spreads `rows`
+ * numbers of a. Rows of a are addressed in threes from one pointer, which is what x86's addressing modes give without arithmetic. */
+
+static inline __attribute__((always_inline)) TARGET void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_row,
+                                                              int64_t a_column, const float *b, int64_t b_row, float *c, int64_t c_row,
+                                                              int lanes, bool add)
+{
+    V sum[TW_GEMM_ROWS][TW_GEMM_VECTORS];
+    const float *a_threes[(TW_GEMM_ROWS + 2) / 3];
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++) {
+#pragma GCC unroll 3
+        for (int j = 0; j < vectors; j++)
+            sum[i][j] = ZERO;
+        if (i % 3 == 0)
+            a_threes[i / 3] = a + i * a_row;
+    }
+    for (int64_t p = 0; p < k; p++) {
+        V line[TW_GEMM_VECTORS];
+#pragma GCC unroll 3
+        for (int j = 0; j < vectors - 1; j++)
+            line[j] = LOAD(b + j * LANES);
+        line[vectors - 1] = LOAD_SOME(b + (vectors - 1) * LANES, lanes);
+        b += b_row;
+#pragma GCC unroll 12
+        for (int i = 0; i < rows; i++) {
+            V x = SPREAD(a_threes[i / 3][(i % 3) * a_row]);
+#pragma GCC unroll 3
+            for (int j = 0; j < vectors; j++)
+                sum[i][j] = MULTIPLY_ADD(x, line[j], sum[i][j]);
+        }
+#pragma GCC unroll 4
+        for (int i = 0; i < rows; i += 3)
+            a_threes[i / 3] += a_column;
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; i++) {
+        float *to = c + i * c_row;
+#pragma GCC unroll 3
+        for (int j = 0; j < vectors - 1; j++)
+            STORE(to + j * LANES, add ? ADD(LOAD(to + j * LANES), sum[i][j]) : sum[i][j]);
+        to += (vectors - 1) * LANES;
+        STORE_SOME(to, add ? ADD(LOAD_SOME(to, lanes), sum[i][vectors - 1]) : sum[i][vectors - 1], lanes);
+    }
+}
+
+#define TILE(vectors, rows)                                                                                                          \
+    static TARGET void tile_##vectors##x##rows(int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b,           \
+                                               int64_t b_row, float *c, int64_t c_row, int lanes, bool add)                         \
+    {                                                                                                                                \
+        tile(rows, vectors, k, a, a_row, a_column, b, b_row, c, c_row, lanes, add);                                                  \
+    }
+TILES
+#undef TILE

@@ -1,0 +1,31 @@
+/* Inner loops of neural networks: activations and softmax with its losses. */
+#ifndef TW_NN_H
+#define TW_NN_H
+
+#include "kernel/kernel.h"
+
+/* ---- activations (activation.c): loops for the elementwise drivers ---- */
+#define TW_ACTIVATIONS(X) X(relu) X(relu6) X(elu) X(selu) X(softplus) X(softsign)
+#define TW_ACTIVATION_GRADIENTS(X) \
+    X(relu_grad) X(relu6_grad) X(elu_grad) X(selu_grad) X(softplus_grad) X(softsign_grad)
+#define X(name) extern const tw__unary tw__unary_##name;
+TW_ACTIVATIONS(X)
+#undef X
+#define X(name) extern const tw__binary tw__binary_##name; /* x: gradients, y: features, or outputs of elu and selu */
+TW_ACTIVATION_GRADIENTS(X)
+#undef X
+/* x > 0 ? x : alpha x, and its gradient. */
+void tw__leaky_relu(tw_dtype dtype, double alpha, const void *x, void *y, int64_t count);
+void tw__leaky_relu_grad(tw_dtype dtype, double alpha, const void *gradients, const void *features, void *y, int64_t count);
+
+/* ---- softmax (softmax.c), of half, bfloat16, float and double ---- */
+/* out [rows, columns] = softmax of each row, or its logarithm. */
+tw_status tw__softmax(tw_dtype dtype, const void *logits, void *out, int64_t rows, int64_t columns, bool logarithm);
+/* loss [rows] and its derivative by the logits, `backprop` [rows, columns]. Labels are probabilities [rows, columns]. */
+tw_status tw__cross_entropy(tw_dtype dtype, const void *logits, const void *labels, void *loss, void *backprop, int64_t rows,
+                            int64_t columns);
+/* The same with one right class per row; the labels are known to lie in range. */
+tw_status tw__sparse_cross_entropy(tw_dtype dtype, const void *logits, tw_dtype label_dtype, const void *labels, void *loss,
+                                   void *backprop, int64_t rows, int64_t columns);
+
+#endif

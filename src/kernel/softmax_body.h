@@ -1,0 +1,122 @@
+/* Softmax and cross-entropies over rows of one type; included by softmax.c, which defines REAL and NAME(word).
+ *
+ * Short rows are taken in blocks of up to BLOCK elements, so that exp, the costly part, runs over long stretches of memory. */
+
+static TW_CLONES REAL NAME(maximum)(const REAL *x, int64_t count)
+{
+    REAL lanes[LANES];
+    int64_t i = 0;
+    for (int j = 0; j < LANES; j++)
+        lanes[j] = x[0];
+    for (; i + LANES <= count; i += LANES) {
+        for (int j = 0; j < LANES; j++)
+            lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];
+    }
+    for (; i < count; i++)
+        lanes[0] = x[i] > lanes[0] ? x[i] : lanes[0];
+    for (int j = 1; j < LANES; j++)
+        lanes[0] = lanes[j] > lanes[0] ? lanes[j] : lanes[0];
+    return lanes[0];
+}
+
+static TW_CLONES REAL NAME(sum)(const REAL *x, int64_t count)
+{
+    REAL lanes[LANES] = { 0 };
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        for (int j = 0; j < LANES; j++)
+            lanes[j] += x[i + j];
+    }
+    for (; i < count; i++)
+        lanes[0] += x[i];
+    for (int width = LANES / 2; width; width /= 2) {
+        for (int j = 0; j < width; j++)
+            lanes[j] += lanes[j + width];
+    }
+    return lanes[0];
+}
+
+static TW_CLONES void NAME(exponential)(const REAL *x, REAL *y, int64_t count)
+{
+    TW_INDEPENDENT
+    for (int64_t i = 0; i < count; i++)
+        y[i] = exp(x[i]);
+}
+
+/* y[i] = x[i] * factor + term */
+static TW_CLONES void NAME(linear)(const REAL *x, REAL *y, REAL factor, REAL term, int64_t count)
+{
+    TW_INDEPENDENT
+    for (int64_t i = 0; i < count; i++)
+        y[i] = x[i] * factor + term;
+}
+
+/* For a block of rows: shifted = x - max of the row, sums of exp(shifted). If `exponentials` is not NULL it gets exp(shifted). */
+static void NAME(block)(const REAL *x, REAL *shifted, REAL *exponentials, REAL *sums, int64_t rows, int64_t columns)
+{
+    for (int64_t r = 0; r < rows; r++) {
+        REAL most = NAME(maximum)(x + r * columns, columns);
+        NAME(linear)(x + r * columns, shifted + r * columns, 1, -most, columns);
+    }
+    if (exponentials) {
+        NAME(exponential)(shifted, exponentials, rows * columns);
+        for (int64_t r = 0; r < rows; r++)
+            sums[r] = NAME(sum)(exponentials + r * columns, columns);
+        return;
+    }
+    REAL some[BLOCK];
+    if (rows == 1) {
+        sums[0] = 0;
+        for (int64_t i = 0; i < columns; i += BLOCK) {
+            int64_t count = columns - i < BLOCK ? columns - i : BLOCK;
+            NAME(exponential)(shifted + i, some, count);
+            sums[0] += NAME(sum)(some, count);
+        }
+        return;
+    }
+    NAME(exponential)(shifted, some, rows * columns);
+    for (int64_t r = 0; r < rows; r++)
+        sums[r] = NAME(sum)(some + r * columns, columns);
+}
+
+static void NAME(rows)(const job *of, const REAL *x, const REAL *labels, const int64_t *classes, REAL *loss, REAL *y, int64_t rows)
+{
+    int64_t columns = of->columns, most = columns < BLOCK ? BLOCK / columns : 1;
+    REAL sums[BLOCK];
+    for (int64_t first = 0; first < rows; first += most) {
+        int64_t count = rows - first < most ? rows - first : most;
+        const REAL *from = x + first * columns;
+        REAL *to = y + first * columns;
+        if (of->kind == SOFTMAX) {
+            NAME(block)(from, to, to, sums, count, columns);
+            for (int64_t r = 0; r < count; r++)
+                NAME(linear)(to + r * columns, to + r * columns, 1 / sums[r], 0, columns);
+            continue;
+        }
+        NAME(block)(from, to, NULL, sums, count, columns);
+        for (int64_t r = 0; r < count; r++) {
+            REAL *row = to + r * columns, log_sum = log(sums[r]);
+            if (of->kind == LOG_SOFTMAX) {
+                NAME(linear)(row, row, 1, -log_sum, columns);
+            } else if (of->kind == SPARSE_LOSS) {
+                int64_t class = classes[first + r];
+                loss[first + r] = log_sum - row[class];
+                NAME(exponential)(row, row, columns);
+                NAME(linear)(row, row, 1 / sums[r], 0, columns);
+                row[class] -= 1;
+            } else {
+                const REAL *label = labels + (first + r) * columns;
+                REAL total = 0;
+                for (int64_t j = 0; j < columns; j++)
+                    total += label[j] == 0 ? 0 : label[j] * (log_sum - row[j]);
+                loss[first + r] = total;
+                NAME(exponential)(row, row, columns);
+                for (int64_t j = 0; j < columns; j++)
+                    row[j] = row[j] / sums[r] - label[j];
+            }
+        }
+    }
+}
+
+#undef NAME
+#undef REAL

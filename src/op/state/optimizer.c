@@ -1,0 +1,309 @@
+/* The optimizers' steps: each reads the gradient once and changes the variable and its slots in place, in one pass over memory.
+ *
+ * A step is a row of `steps`: which inputs are variables, which are numbers, and a loop per dtype. half and bfloat16 are computed in
+ * float, a tile at a time. Variables are locked in the order of their addresses, so that two steps can't wait for each other. */
+#include "kernel/simd.h"
+
+#include "kernel/kernel.h"
+#include "op/resource.h"
+#include "rows.h"
+
+enum { SLOTS_LIMIT = 4, NUMBERS_LIMIT = 6, GRAIN = 16384, TILE = 512 };
+
+typedef void step_loop(void *const *slots, const void *grad, const double *numbers, int64_t count, bool flag);
+
+typedef struct step {
+    int slots;               /* inputs 0 … slots - 1, the variable first */
+    int8_t numbers[NUMBERS_LIMIT];
+    int number_count;
+    int grad;
+    const char *flag;        /* the bool attr that the loop is told, or NULL */
+    step_loop *float_loop, *double_loop;
+} step;
+
+/* ---- running ---- */
+
+typedef struct step_run {
+    const step *step;
+    tw_dtype dtype;
+    char *data[SLOTS_LIMIT];
+    const char *grad;
+    double numbers[NUMBERS_LIMIT];
+    bool flag;
+} step_run;
+
+static void run(void *context, int64_t begin, int64_t end)
+{
+    const step_run *r = context;
+    size_t size = tw__element_size(r->dtype);
+    void *slots[SLOTS_LIMIT];
+    if (r->dtype == TW_FLOAT32 || r->dtype == TW_FLOAT64) {
+        for (int k = 0; k < r->step->slots; k++)
+            slots[k] = r->data[k] + (size_t)begin * size;
+        step_loop *loop = r->dtype == TW_FLOAT32 ? r->step->float_loop : r->step->double_loop;
+        loop(slots, r->grad + (size_t)begin * size, r->numbers, end - begin, r->flag);
+        return;
+    }
+    float tiles[SLOTS_LIMIT][TILE], grad[TILE];
+    for (int64_t i = begin; i < end; i += TILE) {
+        int64_t n = end - i < TILE ? end - i : TILE;
+        for (int k = 0; k < r->step->slots; k++) {
+            tw__small_float_read(r->dtype, r->data[k] + (size_t)i * size, tiles[k], n);
+            slots[k] = tiles[k];
+        }
+        tw__small_float_read(r->dtype, r->grad + (size_t)i * size, grad, n);
+        r->step->float_loop(slots, grad, r->numbers, n, r->flag);
+        for (int k = 0; k < r->step->slots; k++)
+            tw__small_float_write(r->dtype, tiles[k], r->data[k] + (size_t)i * size, n);
+    }
+}
+
+static const char *input_name(const tw_op *op, int input)
+{
+    const tw__op_signature *signature = tw__op_signature_of(op);
+    return signature ? signature->inputs[input].name : "";
+}
+
+static tw_status check_numbers(tw__kernel *kernel, const step *s, double *numbers)
+{
+    for (int i = 0; i < s->number_count; i++) {
+        const tw_tensor *number = kernel->inputs[s->numbers[i]];
+        if (number->shape.rank != 0)
+            return tw__fail(TW_INVALID_ARGUMENT, "%s is not a scalar: %s [Op:%s]", input_name(kernel->op, s->numbers[i]),
+                            tw__shape_text(&number->shape), kernel->op->name);
+        numbers[i] = tw_tensor_double_at(number, 0);
+    }
+    return TW_OK;
+}
+
+static tw_status check_shapes(tw__kernel *kernel, const step *s, tw__resource *const *slots)
+{
+    const tw_shape *shape = &slots[0]->value->shape;
+    for (int k = 1; k <= s->slots; k++) {
+        int input = k < s->slots ? k : s->grad;
+        const tw_tensor *other = k < s->slots ? slots[k]->value : kernel->inputs[input];
+        if (!tw__shape_equal(shape, &other->shape))
+            return tw__fail(TW_INVALID_ARGUMENT, "%s and %s do not have the same shape%s %s [Op:%s]", input_name(kernel->op, 0),
+                            input_name(kernel->op, input), tw__shape_text(shape), tw__shape_text(&other->shape), kernel->op->name);
+    }
+    tw_dtype dtype = kernel->inputs[s->grad]->dtype;
+    for (int k = 0; k < s->slots; k++) {
+        if (slots[k]->value->dtype != dtype)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable %s is of dtype %s, the gradient of %s", slots[k]->name,
+                              tw_dtype_name(slots[k]->value->dtype), tw_dtype_name(dtype));
+    }
+    return TW_OK;
+}
+
+/* Locks all of them or none; data[k] is slot k's memory. */
+static tw_status lock_all(tw__resource *const *slots, int count, char **data)
+{
+    int order[SLOTS_LIMIT];
+    for (int k = 0; k < count; k++) {
+        int at = k;
+        for (; at > 0 && (uintptr_t)slots[order[at - 1]] > (uintptr_t)slots[k]; at--)
+            order[at] = order[at - 1];
+        order[at] = k;
+    }
+    for (int i = 0; i < count; i++) {
+        void *memory;
+        tw_status status = tw__resource_lock(slots[order[i]], &memory);
+        if (status != TW_OK) {
+            while (i-- > 0)
+                tw__resource_unlock(slots[order[i]]);
+            return status;
+        }
+        data[order[i]] = memory;
+    }
+    return TW_OK;
+}
+
+static tw_status apply_step(tw__kernel *kernel, const step *s)
+{
+    tw__resource *slots[SLOTS_LIMIT];
+    const tw_tensor *grad = kernel->inputs[s->grad];
+    step_run r = { .step = s, .dtype = grad->dtype, .grad = grad->data, .flag = s->flag && TW_ATTR(kernel, s->flag)->b };
+    if (!tw__dtype_is_float(grad->dtype))
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(grad->dtype));
+    for (int k = 0; k < s->slots; k++) {
+        slots[k] = tw__resource_of(kernel->inputs[k]);
+        if (!slots[k])
+            return TW_INVALID_ARGUMENT;
+        for (int i = 0; i < k; i++) {
+            if (slots[i] == slots[k])
+                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s and %s are the same variable", input_name(kernel->op, i),
+                                  input_name(kernel->op, k));
+        }
+    }
+    TW_TRY(check_numbers(kernel, s, r.numbers));
+    TW_TRY(lock_all(slots, s->slots, r.data));
+    tw_status status = check_shapes(kernel, s, slots);
+    if (status == TW_OK)
+        tw__parallel(grad->count, GRAIN, run, &r);
+    for (int k = 0; k < s->slots; k++)
+        tw__resource_unlock(slots[k]);
+    return status;
+}
+
+/* ---- the steps: per element, g is the gradient; numbers are of the elements' type ---- */
+
+#define LOOP(name, type, prepare, body)                                                                                           \
+    TW_CLONES static void name##_##type(void *const *slots, const void *grads, const double *given, int64_t count, bool flag)     \
+    {                                                                                                                             \
+        typedef type element __attribute__((unused));                                                                             \
+        element *var = slots[0];                                                                                                  \
+        const element *grad = grads;                                                                                              \
+        element number[NUMBERS_LIMIT];                                                                                            \
+        for (int k = 0; k < NUMBERS_LIMIT; k++)                                                                                   \
+            number[k] = (element)given[k];                                                                                        \
+        (void)flag;                                                                                                               \
+        prepare();                                                                                                                \
+        TW_INDEPENDENT                                                                                                            \
+        for (int64_t i = 0; i < count; i++) {                                                                                     \
+            element g = grad[i];                                                                                                  \
+            body();                                                                                                               \
+        }                                                                                                                         \
+    }
+#define STEP(name, slot_count, grad_input, flag_attr, prepare, body, ...)                                                         \
+    LOOP(name, float, prepare, body)                                                                                              \
+    LOOP(name, double, prepare, body)                                                                                             \
+    static tw_status name##_compute(tw__kernel *kernel)                                                                           \
+    {                                                                                                                             \
+        static const step s = { .slots = slot_count, .numbers = { __VA_ARGS__ },                                                  \
+                                .number_count = sizeof((int[]){ __VA_ARGS__ }) / sizeof(int), .grad = grad_input,                 \
+                                .flag = flag_attr, .float_loop = name##_float, .double_loop = name##_double };                    \
+        return apply_step(kernel, &s);                                                                                            \
+    }
+
+#define STEP_ROW .shape = tw_shape_none, .stateful = true
+#define T_ATTR                                                                                                                 \
+    "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
+    "complex128, half, uint32, uint64}, use_locking: bool = false"
+
+#define DESCENT_PREPARE() element alpha = number[0]
+#define DESCENT_BODY() var[i] -= alpha * g
+STEP(gradient_descent, 1, 2, NULL, DESCENT_PREPARE, DESCENT_BODY, 1)
+
+TW_OP(ResourceApplyGradientDescent,
+    .inputs = "var: resource, alpha: T, delta: T", .attrs = T_ATTR, STEP_ROW, .compute = gradient_descent_compute,
+    .doc = "var -= alpha * delta.");
+
+#define MOMENTUM_PREPARE()                                     \
+    element *accum = slots[1];                                 \
+    element lr = number[0], momentum = number[1]
+#define MOMENTUM_BODY()                                          \
+    element a = accum[i] * momentum + g;                       \
+    accum[i] = a;                                              \
+    var[i] -= flag ? g * lr + a * momentum * lr : a * lr
+STEP(momentum, 2, 3, "use_nesterov", MOMENTUM_PREPARE, MOMENTUM_BODY, 2, 4)
+
+TW_OP(ResourceApplyMomentum,
+    .inputs = "var: resource, accum: resource, lr: T, grad: T, momentum: T", .attrs = T_ATTR ", use_nesterov: bool = false", STEP_ROW,
+    .compute = momentum_compute,
+    .doc = "accum = accum * momentum + grad; var -= lr * accum, or with Nesterov's correction lr * (grad + momentum * accum).");
+
+#define KERAS_MOMENTUM_BODY()                                    \
+    element a = accum[i] * momentum - g * lr;                  \
+    accum[i] = a;                                              \
+    var[i] += flag ? a * momentum - g * lr : a
+STEP(keras_momentum, 2, 3, "use_nesterov", MOMENTUM_PREPARE, KERAS_MOMENTUM_BODY, 2, 4)
+
+TW_OP(ResourceApplyKerasMomentum,
+    .inputs = "var: resource, accum: resource, lr: T, grad: T, momentum: T", .attrs = T_ATTR ", use_nesterov: bool = false", STEP_ROW,
+    .compute = keras_momentum_compute,
+    .doc = "accum = accum * momentum - lr * grad; var += accum, or with Nesterov's correction momentum * accum - lr * grad.");
+
+#define ADAM_PREPARE()                                                                                    \
+    element *first = slots[1], *second = slots[2];                                                      \
+    element beta1 = number[3], beta2 = number[4], epsilon = number[5];                                  \
+    element alpha = number[2] * (element)sqrt(1 - number[1]) / (1 - number[0])
+#define ADAM_BODY()                                                                                       \
+    element m = first[i] + (g - first[i]) * (1 - beta1), v = second[i] + (g * g - second[i]) * (1 - beta2); \
+    first[i] = m;                                                                                       \
+    second[i] = v;                                                                                      \
+    var[i] -= (flag ? g * (1 - beta1) + beta1 * m : m) * alpha / ((element)sqrt(v) + epsilon)
+STEP(adam, 3, 9, "use_nesterov", ADAM_PREPARE, ADAM_BODY, 3, 4, 5, 6, 7, 8)
+
+TW_OP(ResourceApplyAdam,
+    .inputs = "var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T",
+    .attrs = T_ATTR ", use_nesterov: bool = false", STEP_ROW, .compute = adam_compute,
+    .doc = "A step of Adam.");
+
+#define ADAMAX_PREPARE()                                                                                  \
+    element *first = slots[1], *second = slots[2];                                                      \
+    element beta1 = number[2], beta2 = number[3], epsilon = number[4], alpha = number[1] / (1 - number[0])
+#define ADAMAX_BODY()                                                                                     \
+    element m = first[i] + (g - first[i]) * (1 - beta1), decayed = beta2 * second[i], size = (element)fabs(g); \
+    element v = decayed > size ? decayed : size;                                                        \
+    first[i] = m;                                                                                       \
+    second[i] = v;                                                                                      \
+    var[i] -= alpha * (m / (v + epsilon))
+STEP(adamax, 3, 8, NULL, ADAMAX_PREPARE, ADAMAX_BODY, 3, 4, 5, 6, 7)
+
+TW_OP(ResourceApplyAdaMax,
+    .inputs = "var: resource, m: resource, v: resource, beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T", .attrs = T_ATTR,
+    STEP_ROW, .compute = adamax_compute,
+    .doc = "A step of AdaMax.");
+
+#define ADAGRAD_PREPARE()                                                                               \
+    element *accum = slots[1];                                                                          \
+    element lr = number[0], epsilon = number[1]
+#define ADAGRAD_BODY()                                                                                    \
+    element a = flag ? accum[i] + g * g : accum[i];                                                     \
+    accum[i] = a;                                                                                       \
+    var[i] -= g * lr / ((element)sqrt(a) + epsilon)
+STEP(adagrad, 2, 4, "update_slots", ADAGRAD_PREPARE, ADAGRAD_BODY, 2, 3)
+
+TW_OP(ResourceApplyAdagradV2,
+    .inputs = "var: resource, accum: resource, lr: T, epsilon: T, grad: T", .attrs = T_ATTR ", update_slots: bool = true", STEP_ROW,
+    .compute = adagrad_compute,
+    .doc = "accum += grad^2; var -= lr * grad / (sqrt(accum) + epsilon).");
+
+#define ADADELTA_PREPARE()                                                                                \
+    element *accum = slots[1], *accum_update = slots[2];                                                \
+    element lr = number[0], rho = number[1], epsilon = number[2]
+#define ADADELTA_BODY()                                                                                   \
+    element a = accum[i] * rho + g * g * (1 - rho);                                                     \
+    element update = (element)sqrt(accum_update[i] + epsilon) / (element)sqrt(a + epsilon) * g;         \
+    accum[i] = a;                                                                                       \
+    accum_update[i] = accum_update[i] * rho + update * update * (1 - rho);                              \
+    var[i] -= update * lr
+STEP(adadelta, 3, 6, NULL, ADADELTA_PREPARE, ADADELTA_BODY, 3, 4, 5)
+
+TW_OP(ResourceApplyAdadelta,
+    .inputs = "var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T", .attrs = T_ATTR, STEP_ROW,
+    .compute = adadelta_compute,
+    .doc = "A step of Adadelta.");
+
+#define RMSPROP_PREPARE()                                                                                 \
+    element *ms = slots[1], *mom = slots[2];                                                            \
+    element lr = number[0], rho = number[1], momentum = number[2], epsilon = number[3]
+#define RMSPROP_BODY()                                                                                    \
+    element s = ms[i] + (g * g - ms[i]) * (1 - rho);                                                    \
+    element p = mom[i] * momentum + g * lr / (element)sqrt(s + epsilon);                                \
+    ms[i] = s;                                                                                          \
+    mom[i] = p;                                                                                         \
+    var[i] -= p
+STEP(rmsprop, 3, 7, NULL, RMSPROP_PREPARE, RMSPROP_BODY, 3, 4, 5, 6)
+
+TW_OP(ResourceApplyRMSProp,
+    .inputs = "var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T", .attrs = T_ATTR, STEP_ROW,
+    .compute = rmsprop_compute,
+    .doc = "A step of RMSProp.");
+
+#define CENTERED_PREPARE()                                                                                \
+    element *mg = slots[1], *ms = slots[2], *mom = slots[3];                                            \
+    element lr = number[0], rho = number[1], momentum = number[2], epsilon = number[3]
+#define CENTERED_BODY()                                                                                   \
+    element s = ms[i] + (g * g - ms[i]) * (1 - rho), c = mg[i] + (g - mg[i]) * (1 - rho);               \
+    element p = mom[i] * momentum + g * lr / (element)sqrt(s - c * c + epsilon);                        \
+    ms[i] = s;                                                                                          \
+    mg[i] = c;                                                                                          \
+    mom[i] = p;                                                                                         \
+    var[i] -= p
+STEP(centered, 4, 8, NULL, CENTERED_PREPARE, CENTERED_BODY, 4, 5, 6, 7)
+
+TW_OP(ResourceApplyCenteredRMSProp,
+    .inputs = "var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T",
+    .attrs = T_ATTR, STEP_ROW, .compute = centered_compute,
+    .doc = "A step of RMSProp, with the mean of the gradient taken off.");

@@ -1,0 +1,80 @@
+/* Adding (subtracting, …) one array onto another: the inner loop of scattering and of segment sums. */
+#include <complex.h>
+
+#include "kernel/copy.h"
+
+#define SAME(x) (x)
+
+/* Loops of one dtype: `work` is what is calculated in, load and store go between it and an element. */
+#define COMBINE(element, work, load, store)                              \
+    do {                                                                 \
+        element *restrict t = to;                                        \
+        const element *restrict f = from;                                \
+        switch (kind) {                                                  \
+        case TW__COMBINE_ADD:                                            \
+            for (int64_t i = 0; i < count; i++)                          \
+                t[i] = (element)store((work)load(t[i]) + (work)load(f[i])); \
+            return TW_OK;                                                \
+        case TW__COMBINE_SUB:                                            \
+            for (int64_t i = 0; i < count; i++)                          \
+                t[i] = (element)store((work)load(t[i]) - (work)load(f[i])); \
+            return TW_OK;                                                \
+        case TW__COMBINE_MUL:                                            \
+            for (int64_t i = 0; i < count; i++)                          \
+                t[i] = (element)store((work)load(t[i]) * (work)load(f[i])); \
+            return TW_OK;                                                \
+        default:                                                         \
+            break;                                                       \
+        }                                                                \
+    } while (0)
+
+#define ORDER(element, load)                                             \
+    do {                                                                 \
+        element *restrict t = to;                                        \
+        const element *restrict f = from;                                \
+        for (int64_t i = 0; i < count; i++) {                            \
+            bool less = load(t[i]) < load(f[i]);                         \
+            bool more = load(t[i]) > load(f[i]);                         \
+            if (kind == TW__COMBINE_MAX ? less : more)                   \
+                t[i] = f[i];                                             \
+        }                                                                \
+        return TW_OK;                                                    \
+    } while (0)
+
+tw_status tw__combine_elements(tw__combination kind, tw_dtype dtype, void *to, const void *from, int64_t count)
+{
+    bool arithmetic = kind != TW__COMBINE_MAX && kind != TW__COMBINE_MIN;
+    switch (dtype) {
+#define CASE(name, element, work, load, store)      \
+    case name:                                      \
+        if (arithmetic)                             \
+            COMBINE(element, work, load, store);    \
+        else                                        \
+            ORDER(element, load);                   \
+        break;
+        CASE(TW_FLOAT32, float, float, SAME, SAME)
+        CASE(TW_FLOAT64, double, double, SAME, SAME)
+        CASE(TW_FLOAT16, uint16_t, float, tw__half_to_float, tw__float_to_half)
+        CASE(TW_BFLOAT16, uint16_t, float, tw__bfloat16_to_float, tw__float_to_bfloat16)
+        CASE(TW_INT8, int8_t, uint32_t, SAME, SAME)
+        CASE(TW_UINT8, uint8_t, uint32_t, SAME, SAME)
+        CASE(TW_INT16, int16_t, uint32_t, SAME, SAME)
+        CASE(TW_UINT16, uint16_t, uint32_t, SAME, SAME)
+        CASE(TW_INT32, int32_t, uint32_t, SAME, SAME)
+        CASE(TW_UINT32, uint32_t, uint32_t, SAME, SAME)
+        CASE(TW_INT64, int64_t, uint64_t, SAME, SAME)
+        CASE(TW_UINT64, uint64_t, uint64_t, SAME, SAME)
+#undef CASE
+    case TW_COMPLEX64:
+        if (arithmetic)
+            COMBINE(float complex, float complex, SAME, SAME);
+        break;
+    case TW_COMPLEX128:
+        if (arithmetic)
+            COMBINE(double complex, double complex, SAME, SAME);
+        break;
+    default:
+        break;
+    }
+    return tw__fail(TW_UNIMPLEMENTED, "elements of dtype %s can't be added or compared", tw_dtype_name(dtype));
+}

@@ -1,0 +1,105 @@
+/* The reductions of one dtype; included once per dtype by reduce_loops.c, which defines
+ *   DTYPE           in the functions' names        ELEMENT_TYPE   of the data
+ *   WORK            type that sums and products run in; MEAN_WORK that means do; ORDER that maxima do; SQUARES that norms do
+ *   VALUE(e)        an element as WORK;            RESULT(a)      WORK as an element
+ *   MEAN(a, n)      the element that is a / n      ROOT(a)        the element that is the root of SQUARES a
+ *   SQUARE(e)       |e|² as SQUARES                VECTORS        clones, or nothing
+ *   ORDERED         and then LOWEST, HIGHEST (ORDER), RANK(e) an element as ORDER, UNRANK back, ABOVE(a, b): b stands, not a, for the maximum,
+ *                   BELOW for the minimum */
+#define PASTE3(a, b, c) a##_##b##_##c
+#define PASTE(a, b, c) PASTE3(a, b, c)
+
+#define NAME(word) PASTE(sum, DTYPE, word)
+#define ELEMENT ELEMENT_TYPE
+#define ACCUMULATOR WORK
+#define LOAD(e) VALUE(e)
+#define COMBINE(a, b) ((a) + (b))
+#define START 0
+#define FINISH(a, n) RESULT(a)
+#define CLONES VECTORS
+#include "kernel/reduce_body.h"
+
+#define NAME(word) PASTE(mean, DTYPE, word)
+#define ELEMENT ELEMENT_TYPE
+#define ACCUMULATOR MEAN_WORK
+#define LOAD(e) MEAN_VALUE(e)
+#define COMBINE(a, b) ((a) + (b))
+#define START 0
+#define FINISH(a, n) MEAN(a, n)
+#define CLONES VECTORS
+#include "kernel/reduce_body.h"
+
+#define NAME(word) PASTE(prod, DTYPE, word)
+#define ELEMENT ELEMENT_TYPE
+#define ACCUMULATOR WORK
+#define LOAD(e) VALUE(e)
+#define COMBINE(a, b) ((a) * (b))
+#define START 1
+#define FINISH(a, n) RESULT(a)
+#define CLONES
+#include "kernel/reduce_body.h"
+
+#define NAME(word) PASTE(norm, DTYPE, word)
+#define ELEMENT ELEMENT_TYPE
+#define ACCUMULATOR SQUARES
+#define LOAD(e) SQUARE(e)
+#define COMBINE(a, b) ((a) + (b))
+#define START 0
+#define FINISH(a, n) ROOT(a)
+#define CLONES
+#include "kernel/reduce_body.h"
+
+#ifdef ORDERED
+#define NAME(word) PASTE(max, DTYPE, word)
+#define ELEMENT ELEMENT_TYPE
+#define ACCUMULATOR ORDER
+#define LOAD(e) RANK(e)
+#define COMBINE(a, b) (ABOVE(a, b) ? (b) : (a))
+#define START LOWEST
+#define FINISH(a, n) UNRANK(a)
+#define CLONES VECTORS
+#include "kernel/reduce_body.h"
+
+#define NAME(word) PASTE(min, DTYPE, word)
+#define ELEMENT ELEMENT_TYPE
+#define ACCUMULATOR ORDER
+#define LOAD(e) RANK(e)
+#define COMBINE(a, b) (BELOW(a, b) ? (b) : (a))
+#define START HIGHEST
+#define FINISH(a, n) UNRANK(a)
+#define CLONES VECTORS
+#include "kernel/reduce_body.h"
+
+#define TABLE_ORDERED , [TW__REDUCE_MAX] = &PASTE(max, DTYPE, reducer), [TW__REDUCE_MIN] = &PASTE(min, DTYPE, reducer)
+#else
+#define TABLE_ORDERED
+#endif
+
+static const tw__reducer *const PASTE(reducers, of, DTYPE)[] = {
+    [TW__REDUCE_SUM] = &PASTE(sum, DTYPE, reducer), [TW__REDUCE_MEAN] = &PASTE(mean, DTYPE, reducer),
+    [TW__REDUCE_PROD] = &PASTE(prod, DTYPE, reducer), [TW__REDUCE_NORM] = &PASTE(norm, DTYPE, reducer) TABLE_ORDERED
+};
+
+#undef TABLE_ORDERED
+#undef DTYPE
+#undef ELEMENT_TYPE
+#undef WORK
+#undef MEAN_WORK
+#undef ORDER
+#undef SQUARES
+#undef VALUE
+#undef MEAN_VALUE
+#undef RESULT
+#undef MEAN
+#undef ROOT
+#undef SQUARE
+#undef VECTORS
+#undef ORDERED
+#undef LOWEST
+#undef HIGHEST
+#undef RANK
+#undef UNRANK
+#undef ABOVE
+#undef BELOW
+#undef PASTE
+#undef PASTE3

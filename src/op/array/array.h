@@ -1,0 +1,27 @@
+/* Shared by the rows of array ops (and those of reductions): axes, shapes given as tensors, constants for gradients. */
+#ifndef TW_ARRAY_H
+#define TW_ARRAY_H
+
+#include "op/op.h"
+
+/* Brings an axis in [-rank, rank) to [0, rank). False: it lies outside (no error is set). */
+bool tw__axis_normal(int64_t axis, int rank, int *normal);
+/* The shape that a vector (or scalar, taken for a vector of one) of integers says. -1 passes if `unknown_allowed`. */
+tw_status tw__shape_of_values(const tw_op *op, const tw_tensor *values, const char *what, bool unknown_allowed, tw_shape *shape);
+/* The single integer in a tensor; INVALID_ARGUMENT names `what`. */
+tw_status tw__scalar_value(const tw_op *op, const tw_tensor *value, const char *what, int64_t *number);
+/* The shape of a tensor as a tensor: a constant if it is known, else through the op Shape. */
+tw_tensor *tw__shape_as_tensor(tw_tensor *tensor, tw_dtype dtype);
+tw_tensor *tw__ints_tensor(const int64_t *values, int64_t count, tw_dtype dtype); /* a vector of int32 or int64 */
+/* Gives x the shape of `like`. Takes x (which may be NULL). */
+tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like);
+/* The gradients of all outputs, zeros where there is none, as new references in `parts`. */
+tw_status tw__join_gradients(tw__gradient *gradient, tw_tensor **parts);
+/* Output 0 is the box of `in` that begins at `first`, has the dimensions `processed` and goes by `steps`, under the shape `final` of as many
+ * elements: a view where they lie together. */
+tw_status tw__give_box(tw__kernel *kernel, tw_tensor *in, const tw_shape *processed, const int64_t *first, const int64_t *steps,
+                       const tw_shape *final);
+/* Where the slice of an array begins that row `row` of `indices` (its last dimension) names; INVALID_ARGUMENT if outside. */
+tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what, int64_t *offset);
+
+#endif

@@ -1,0 +1,69 @@
+/* What rows of array ops share. See array.h. */
+#include "op/array/array.h"
+#include "rows.h"
+
+bool tw__axis_normal(int64_t axis, int rank, int *normal)
+{
+    if (axis < -rank || axis >= rank)
+        return false;
+    *normal = (int)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+tw_status tw__shape_of_values(const tw_op *op, const tw_tensor *values, const char *what, bool unknown_allowed, tw_shape *shape)
+{
+    if (values->shape.rank > 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be 1-D, not %s [Op:%s]", op->name, what, tw__shape_text(&values->shape), op->name);
+    if (values->count > TW_MAX_RANK)
+        return tw__fail(TW_UNIMPLEMENTED, "%s: %s asks for rank %lld, at most %d are supported", op->name, what,
+                        (long long)values->count, TW_MAX_RANK);
+    int64_t dims[TW_MAX_RANK];
+    TW_TRY(tw__tensor_read_ints(values, what, dims, TW_MAX_RANK));
+    shape->rank = (int32_t)values->count;
+    for (int i = 0; i < shape->rank; i++) {
+        if (dims[i] < (unknown_allowed ? -1 : 0))
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: Dimension %lld must be >= 0 (%s is %s) [Op:%s]", op->name, (long long)dims[i], what,
+                            tw__shape_text(&(tw_shape){ shape->rank, { dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], dims[6], dims[7] } }),
+                            op->name);
+        shape->dims[i] = dims[i];
+    }
+    return TW_OK;
+}
+
+tw_status tw__scalar_value(const tw_op *op, const tw_tensor *value, const char *what, int64_t *number)
+{
+    if (value->count != 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: %s must be a scalar, not shape %s [Op:%s]", op->name, what, tw__shape_text(&value->shape),
+                        op->name);
+    return tw__tensor_read_ints(value, what, number, 1);
+}
+
+tw_tensor *tw__shape_as_tensor(tw_tensor *tensor, tw_dtype dtype)
+{
+    if (tw__shape_known(&tensor->shape))
+        return tw__tensor_of_shape(&tensor->shape, dtype);
+    return tw__call(&tw__op_Shape, TW_IN(tensor), 1, TW_WITH(TW_A_TYPE("out_type", dtype)), 1);
+}
+
+tw_tensor *tw__ints_tensor(const int64_t *values, int64_t count, tw_dtype dtype)
+{
+    tw_tensor *tensor = tw__tensor_empty(dtype, &TW_SHAPE(count));
+    for (int64_t i = 0; tensor && i < count; i++) {
+        if (dtype == TW_INT64)
+            ((int64_t *)tensor->data)[i] = values[i];
+        else
+            ((int32_t *)tensor->data)[i] = (int32_t)values[i];
+    }
+    return tensor;
+}
+
+tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like)
+{
+    if (!x || tw__shape_equal(&x->shape, &like->shape))
+        return x;
+    tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
+    tw_tensor *result = shape ? TW_BINARY(Reshape, x, shape) : NULL;
+    tw_release(shape);
+    tw_release(x);
+    return result;
+}

@@ -1,0 +1,349 @@
+/* Rows by index: GatherV2 (any axis, with leading batch dimensions), GatherNd, ResourceGather (rows of a variable). */
+#include "kernel/copy.h"
+#include "op/array/array.h"
+#include "op/resource.h"
+#include "rows.h"
+
+/* "[1,0]": where element `at` of an array lies. */
+static void place_text(const tw_shape *shape, int64_t at, char *text, size_t size)
+{
+    size_t used = 0;
+    int64_t strides[TW_MAX_RANK];
+    tw__strides(shape, strides);
+    text[0] = 0;
+    for (int i = 0; i < shape->rank && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "," : "", (long long)(at / strides[i] % shape->dims[i]));
+}
+
+typedef struct gathering {
+    int axis, batch_dims;
+    int64_t batch, outer, rows, inner, picks; /* params [batch, outer, rows, inner], indices [batch, picks] */
+    tw_shape out;
+} gathering;
+
+static tw_status plan_gather(const tw_op *op, const tw_shape *params, const tw_shape *indices, int64_t axis, int64_t batch_dims,
+                             gathering *g)
+{
+    if (params->rank < 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "params must be at least 1 dimensional [Op:%s]", op->name);
+    if (!tw__axis_normal(axis, params->rank, &g->axis))
+        return tw__fail(TW_INVALID_ARGUMENT, "Shape must be at least rank %lld but is rank %d [Op:%s]",
+                        (long long)(axis < 0 ? -axis : axis + 1), params->rank, op->name);
+    if (batch_dims < -indices->rank || batch_dims > indices->rank)
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected batch_dims in the range [-%d, %d], but got %lld [Op:%s]", indices->rank,
+                        indices->rank, (long long)batch_dims, op->name);
+    g->batch_dims = (int)(batch_dims < 0 ? batch_dims + indices->rank : batch_dims);
+    if (g->batch_dims >= params->rank)
+        return tw__fail(TW_INVALID_ARGUMENT, "batch_dims (%d) must be less than rank(params) (%d). [Op:%s]", g->batch_dims, params->rank,
+                        op->name);
+    if (g->batch_dims > g->axis)
+        return tw__fail(TW_INVALID_ARGUMENT, "batch_dims (%d) must be less than or equal to axis (%d). [Op:%s]", g->batch_dims, g->axis,
+                        op->name);
+    g->batch = g->outer = g->inner = g->picks = 1;
+    for (int i = 0; i < g->batch_dims; i++) {
+        if (params->dims[i] >= 0 && indices->dims[i] >= 0 && params->dims[i] != indices->dims[i])
+            return tw__fail(TW_INVALID_ARGUMENT, "params.shape[%d]: %lld should be equal to indices.shape[%d]: %lld [Op:%s]", i,
+                            (long long)params->dims[i], i, (long long)indices->dims[i], op->name);
+        g->batch *= params->dims[i];
+    }
+    if (params->rank - 1 + indices->rank - g->batch_dims > TW_MAX_RANK)
+        return tw__fail(TW_UNIMPLEMENTED, "%s: the result would have more than %d dimensions", op->name, TW_MAX_RANK);
+    tw_shape out = { .rank = 0 };
+    for (int i = 0; i < g->axis; i++)
+        out.dims[out.rank++] = params->dims[i];
+    for (int i = g->batch_dims; i < g->axis; i++)
+        g->outer *= params->dims[i];
+    for (int i = g->batch_dims; i < indices->rank; i++) {
+        out.dims[out.rank++] = indices->dims[i];
+        g->picks *= indices->dims[i];
+    }
+    for (int i = g->axis + 1; i < params->rank; i++) {
+        out.dims[out.rank++] = params->dims[i];
+        g->inner *= params->dims[i];
+    }
+    g->rows = params->dims[g->axis];
+    g->out = out;
+    return TW_OK;
+}
+
+static tw_status gather_rows(const tw_op *op, const gathering *g, const tw_tensor *params, const tw_tensor *indices, tw_tensor *out)
+{
+    size_t size = tw__element_size(out->dtype), row = (size_t)g->inner * size;
+    bool plain = out->dtype != TW_STRING && out->dtype != TW_RESOURCE && out->dtype != TW_VARIANT;
+    for (int64_t i = 0; i < indices->count; i++) {
+        int64_t index = tw_tensor_int_at(indices, i);
+        if (index < 0 || index >= g->rows) {
+            char place[160];
+            place_text(&indices->shape, i, place, sizeof place);
+            return tw__fail(TW_INVALID_ARGUMENT, "indices[%s] = %lld is not in [0, %lld) [Op:%s]", place, (long long)index,
+                            (long long)g->rows, op->name);
+        }
+    }
+    for (int64_t b = 0; b < g->batch; b++) {
+        for (int64_t o = 0; o < g->outer; o++) {
+            const char *from = (const char *)params->data + (size_t)((b * g->outer + o) * g->rows * g->inner) * size;
+            char *to = (char *)out->data + (size_t)((b * g->outer + o) * g->picks * g->inner) * size;
+            for (int64_t p = 0; p < g->picks; p++, to += row) {
+                int64_t index = indices->dtype == TW_INT32   ? ((const int32_t *)indices->data)[b * g->picks + p]
+                                : indices->dtype == TW_INT64 ? ((const int64_t *)indices->data)[b * g->picks + p]
+                                                             : tw_tensor_int_at(indices, b * g->picks + p);
+                if (plain)
+                    memcpy(to, from + (size_t)index * row, row);
+                else
+                    TW_TRY(tw__copy_elements(out->dtype, to, from + (size_t)index * row, g->inner));
+            }
+        }
+    }
+    return TW_OK;
+}
+
+static tw_status gather_shape(tw__inference *inference)
+{
+    const tw_shape *params = inference->shapes[0], *indices = inference->shapes[1];
+    gathering g;
+    int64_t axis;
+    if (params->rank < 0 || indices->rank < 0 || !inference->values[2])
+        return TW_OK;
+    TW_TRY(tw__scalar_value(inference->op, inference->values[2], "axis", &axis));
+    TW_TRY(plan_gather(inference->op, params, indices, axis, TW_ATTR(inference, "batch_dims")->i, &g));
+    inference->out_shapes[0] = g.out;
+    return TW_OK;
+}
+
+static tw_status gather_compute(tw__kernel *kernel)
+{
+    gathering g;
+    const tw_tensor *params = kernel->inputs[0], *indices = kernel->inputs[1];
+    TW_TRY(plan_gather(kernel->op, &params->shape, &indices->shape, tw_tensor_int_at(kernel->inputs[2], 0),
+                       TW_ATTR(kernel, "batch_dims")->i, &g));
+    return gather_rows(kernel->op, &g, params, indices, kernel->outputs[0]);
+}
+
+/* Takes x; NULL stays NULL. */
+static tw_tensor *reshaped(tw_tensor *x, const int64_t *dims, int rank)
+{
+    tw_tensor *shape = x ? tw__ints_tensor(dims, rank, TW_INT64) : NULL;
+    tw_tensor *result = shape ? TW_BINARY(Reshape, x, shape) : NULL;
+    tw_release(shape);
+    tw_release(x);
+    return result;
+}
+
+static tw_tensor *swap_middle(tw_tensor *x) /* [a, b, c, d] -> [a, c, b, d]; takes x */
+{
+    tw_tensor *order = x ? tw__ints_tensor((const int64_t[]){ 0, 2, 1, 3 }, 4, TW_INT32) : NULL;
+    tw_tensor *result = order ? TW_BINARY(Transpose, x, order) : NULL;
+    tw_release(order);
+    tw_release(x);
+    return result;
+}
+
+/* dy of the form [batch, outer, picks, inner] summed by index into the shape of params. */
+static tw_tensor *scatter_back(const gathering *g, tw_tensor *dy, tw_tensor *indices, const tw_shape *params)
+{
+    tw_tensor *ids = reshaped(tw_retain(indices), (const int64_t[]){ g->batch, g->picks }, 2);
+    if (ids && g->batch > 1) { /* each batch has segments of its own */
+        int64_t limit = g->batch * g->rows;
+        tw_tensor *offsets = tw__tensor_empty(ids->dtype, &TW_SHAPE(g->batch, 1));
+        if (offsets && ids->dtype != TW_INT64 && limit > INT32_MAX) {
+            tw_release(offsets);
+            offsets = NULL;
+            tw__fail(TW_INVALID_ARGUMENT, "GatherV2: %lld rows are too many for indices of dtype int32", (long long)limit);
+        }
+        for (int64_t b = 0; offsets && b < g->batch; b++) {
+            if (ids->dtype == TW_INT64)
+                ((int64_t *)offsets->data)[b] = b * g->rows;
+            else
+                ((int32_t *)offsets->data)[b] = (int32_t)(b * g->rows);
+        }
+        tw_tensor *sum = offsets ? TW_BINARY(AddV2, ids, offsets) : NULL;
+        tw_release(offsets);
+        tw_release(ids);
+        ids = sum;
+    }
+    ids = reshaped(ids, (const int64_t[]){ g->batch * g->picks }, 1);
+    tw_tensor *rows = reshaped(tw_retain(dy), (const int64_t[]){ g->batch, g->outer, g->picks, g->inner }, 4);
+    if (g->outer != 1)
+        rows = swap_middle(rows);
+    rows = reshaped(rows, (const int64_t[]){ g->batch * g->picks, g->outer * g->inner }, 2);
+    tw_tensor *segments = tw_tensor_int64(g->batch * g->rows), *result = NULL;
+    if (ids && rows && segments)
+        result = tw__call(&tw__op_UnsortedSegmentSum, TW_IN(rows, ids, segments), 3, NULL, 0);
+    tw_release(ids);
+    tw_release(rows);
+    tw_release(segments);
+    if (g->outer != 1) {
+        result = reshaped(result, (const int64_t[]){ g->batch, g->rows, g->outer, g->inner }, 4);
+        result = swap_middle(result);
+    }
+    return reshaped(result, params->dims, params->rank);
+}
+
+static tw_status gather_gradient(tw__gradient *gradient)
+{
+    gathering g;
+    tw_tensor *params = gradient->inputs[0], *indices = gradient->inputs[1];
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    TW_TRY(plan_gather(gradient->op, &params->shape, &indices->shape, tw_tensor_int_at(gradient->inputs[2], 0),
+                       TW_ATTR(gradient, "batch_dims")->i, &g));
+    gradient->input_grads[0] = scatter_back(&g, gradient->output_grads[0], indices, &params->shape);
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+TW_OP(GatherV2,
+    .inputs = "params: Tparams, indices: Tindices, axis: Taxis", .outputs = "output: Tparams",
+    .attrs = "batch_dims: int = 0, Tparams: type, Tindices: {int16, int32, int64}, Taxis: {int32, int64}",
+    .shape = gather_shape, .compute = gather_compute, .gradient = gather_gradient,
+    .doc = "Slices of params along an axis, by index.");
+
+/* ---- ResourceGather ---- */
+
+static tw_status resource_shape(tw__inference *inference)
+{
+    gathering g;
+    if (!inference->values[0] || inference->shapes[1]->rank < 0)
+        return TW_OK;
+    tw__resource *resource = tw__resource_of(inference->values[0]);
+    if (!resource)
+        return tw__error_status();
+    if (resource->shape.rank < 0)
+        return TW_OK;
+    int64_t batch_dims = TW_ATTR(inference, "batch_dims")->i;
+    TW_TRY(plan_gather(inference->op, &resource->shape, inference->shapes[1], batch_dims, batch_dims, &g));
+    inference->out_shapes[0] = g.out;
+    return TW_OK;
+}
+
+static tw_status resource_compute(tw__kernel *kernel)
+{
+    gathering g;
+    tw__resource *resource = tw__resource_of(kernel->inputs[0]);
+    tw_tensor *value = resource ? tw__resource_read(resource) : NULL;
+    if (!value)
+        return tw__error_status();
+    int64_t batch_dims = TW_ATTR(kernel, "batch_dims")->i;
+    tw_status status = value->dtype == kernel->out_dtypes[0]
+                           ? plan_gather(kernel->op, &value->shape, &kernel->inputs[1]->shape, batch_dims, batch_dims, &g)
+                           : TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable has dtype %s, expected %s", tw_dtype_name(value->dtype),
+                                        tw_dtype_name(kernel->out_dtypes[0]));
+    if (status == TW_OK) {
+        tw_tensor *out = tw__output(kernel, 0, &g.out);
+        status = out ? gather_rows(kernel->op, &g, value, kernel->inputs[1], out) : tw__error_status();
+    }
+    tw_release(value);
+    return status;
+}
+
+static tw_status resource_gradient(tw__gradient *gradient)
+{
+    gathering g;
+    tw__resource *resource = tw__resource_of(gradient->inputs[0]);
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    tw_tensor *value = resource ? tw__resource_read(resource) : NULL;
+    if (!value)
+        return tw__error_status();
+    tw_shape shape = value->shape;
+    int64_t batch_dims = TW_ATTR(gradient, "batch_dims")->i;
+    tw_release(value);
+    TW_TRY(plan_gather(gradient->op, &shape, &gradient->inputs[1]->shape, batch_dims, batch_dims, &g));
+    gradient->input_grads[0] = scatter_back(&g, gradient->output_grads[0], gradient->inputs[1], &shape);
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+TW_OP(ResourceGather,
+    .inputs = "resource: resource, indices: Tindices", .outputs = "output: dtype",
+    .attrs = "batch_dims: int = 0, validate_indices: bool = true, dtype: type, Tindices: {int32, int64}",
+    .shape = resource_shape, .compute = resource_compute, .gradient = resource_gradient, .stateful = true, .makes_outputs = true,
+    .reads_variable = true,
+    .doc = "Rows of a variable, by index.");
+
+/* ---- GatherNd ---- */
+
+static tw_status nd_shape(tw__inference *inference)
+{
+    const tw_shape *params = inference->shapes[0], *indices = inference->shapes[1];
+    tw_shape *out = &inference->out_shapes[0];
+    if (params->rank == 0)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "params must be at least a vector [Op:GatherNd]");
+    if (indices->rank == 0)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "indices must be at least a vector [Op:GatherNd]");
+    if (params->rank < 0 || indices->rank < 0 || indices->dims[indices->rank - 1] < 0)
+        return TW_OK;
+    int64_t depth = indices->dims[indices->rank - 1];
+    if (depth > params->rank)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "index innermost dimension length must be <= params rank; saw: %lld vs. %d [Op:GatherNd]",
+                          (long long)depth, params->rank);
+    if (indices->rank - 1 + params->rank - depth > TW_MAX_RANK)
+        return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "the result would have more than %d dimensions", TW_MAX_RANK);
+    out->rank = 0;
+    for (int i = 0; i + 1 < indices->rank; i++)
+        out->dims[out->rank++] = indices->dims[i];
+    for (int i = (int)depth; i < params->rank; i++)
+        out->dims[out->rank++] = params->dims[i];
+    return TW_OK;
+}
+
+tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what, int64_t *offset)
+{
+    int depth = (int)indices->shape.dims[indices->shape.rank - 1];
+    int64_t strides[TW_MAX_RANK];
+    tw__strides(shape, strides);
+    *offset = 0;
+    bool inside = true;
+    for (int i = 0; i < depth; i++) {
+        int64_t index = tw_tensor_int_at(indices, row * depth + i);
+        inside &= index >= 0 && index < shape->dims[i];
+        *offset += inside ? index * strides[i] : 0;
+    }
+    if (inside)
+        return TW_OK;
+    char place[160];
+    tw_shape outer = indices->shape;
+    outer.rank--;
+    place_text(&outer, row, place, sizeof place);
+    tw__text text = { 0 };
+    for (int i = 0; i < depth; i++)
+        tw__text_format(&text, "%s%lld", i ? ", " : "", (long long)tw_tensor_int_at(indices, row * depth + i));
+    tw__fail(TW_INVALID_ARGUMENT, "indices[%s] = [%s] does not index into %s %s [Op:%s]", place, text.data ? text.data : "", what,
+             tw__shape_text(shape), op->name);
+    tw__text_free(&text);
+    return TW_INVALID_ARGUMENT;
+}
+
+static tw_status nd_compute(tw__kernel *kernel)
+{
+    const tw_tensor *params = kernel->inputs[0], *indices = kernel->inputs[1];
+    tw_tensor *out = kernel->outputs[0];
+    int64_t depth = indices->shape.dims[indices->shape.rank - 1], rows = 1, inner = 1;
+    for (int i = 0; i + 1 < indices->shape.rank; i++)
+        rows *= indices->shape.dims[i];
+    for (int i = (int)depth; i < params->shape.rank; i++)
+        inner *= params->shape.dims[i];
+    size_t size = tw__element_size(out->dtype);
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t offset;
+        TW_TRY(tw__nd_offset(kernel->op, indices, r, &params->shape, "param shape", &offset));
+        TW_TRY(tw__copy_elements(out->dtype, (char *)out->data + (size_t)(r * inner) * size, (const char *)params->data + (size_t)offset * size,
+                                 inner));
+    }
+    return TW_OK;
+}
+
+static tw_status nd_gradient(tw__gradient *gradient)
+{
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    tw_tensor *shape = tw__shape_as_tensor(gradient->inputs[0], gradient->inputs[1]->dtype);
+    gradient->input_grads[0] =
+        shape ? tw__call(&tw__op_ScatterNd, TW_IN(gradient->inputs[1], gradient->output_grads[0], shape), 3, NULL, 0) : NULL;
+    tw_release(shape);
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+TW_OP(GatherNd,
+    .inputs = "params: Tparams, indices: Tindices", .outputs = "output: Tparams",
+    .attrs = "Tparams: type, Tindices: {int16, int32, int64}",
+    .shape = nd_shape, .compute = nd_compute, .gradient = nd_gradient,
+    .doc = "Slices of params, by indices over several leading dimensions.");

@@ -1,0 +1,240 @@
+/* Sums of rows by segment (UnsortedSegmentSum, SegmentSum) and rows put into order by index (DynamicStitch). */
+#include "kernel/copy.h"
+#include "op/array/array.h"
+#include "rows.h"
+
+#define NUMBERS "float, double, int32, uint8, int16, int8, complex64, int64, bfloat16, uint16, complex128, half, uint32, uint64"
+
+/* ---- UnsortedSegmentSum ---- */
+
+static tw_status unsorted_shape(tw__inference *inference)
+{
+    const tw_shape *data = inference->shapes[0], *ids = inference->shapes[1];
+    int64_t segments = -1;
+    if (inference->values[2]) {
+        TW_TRY(tw__scalar_value(inference->op, inference->values[2], "num_segments", &segments));
+        if (segments < 0)
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Input num_segments == %lld must not be negative. [Op:%s]",
+                              (long long)segments, inference->op->name);
+    }
+    if (data->rank < 0 || ids->rank < 0)
+        return TW_OK;
+    bool starts = ids->rank <= data->rank;
+    for (int i = 0; starts && i < ids->rank; i++)
+        starts = data->dims[i] < 0 || ids->dims[i] < 0 || data->dims[i] == ids->dims[i];
+    if (!starts)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "data.shape = %s does not start with segment_ids.shape = %s [Op:%s]",
+                          tw__shape_text(data), tw__shape_text(ids), inference->op->name);
+    if (data->rank - ids->rank + 1 > TW_MAX_RANK)
+        return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "the result would have more than %d dimensions", TW_MAX_RANK);
+    tw_shape *out = &inference->out_shapes[0];
+    out->rank = data->rank - ids->rank + 1;
+    out->dims[0] = segments;
+    for (int i = 1; i < out->rank; i++)
+        out->dims[i] = data->dims[ids->rank + i - 1];
+    return TW_OK;
+}
+
+static tw_status unsorted_compute(tw__kernel *kernel)
+{
+    const tw_tensor *data = kernel->inputs[0], *ids = kernel->inputs[1];
+    tw_tensor *out = kernel->outputs[0];
+    int64_t segments = out->shape.dims[0], inner = 1;
+    size_t size = tw__element_size(out->dtype);
+    for (int i = 1; i < out->shape.rank; i++)
+        inner *= out->shape.dims[i];
+    memset(out->data, 0, (size_t)out->count * size);
+    for (int64_t i = 0; i < ids->count; i++) {
+        int64_t id = tw_tensor_int_at(ids, i);
+        if (id < 0)
+            continue; /* a row with a negative id belongs nowhere */
+        if (id >= segments)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment_ids[%lld] = %lld is out of range [0, %lld) [Op:%s]", (long long)i,
+                              (long long)id, (long long)segments, kernel->op->name);
+        TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, (char *)out->data + (size_t)(id * inner) * size,
+                                    (const char *)data->data + (size_t)(i * inner) * size, inner));
+    }
+    return TW_OK;
+}
+
+/* Each row gets its segment's gradient; rows with negative ids get zeros. */
+static tw_status unsorted_gradient(tw__gradient *gradient)
+{
+    tw_tensor *data = gradient->inputs[0], *ids = gradient->inputs[1], *dy = gradient->output_grads[0];
+    if (!dy || !gradient->wanted[0])
+        return TW_OK;
+    tw_auto tw_tensor *zero = tw_tensor_int(0), *none = TW_UNARY(ZerosLike, ids);
+    tw_auto tw_tensor *inside = none ? TW_BINARY(Maximum, ids, none) : NULL;
+    tw_auto tw_tensor *rows = inside && zero ? tw__call(&tw__op_GatherV2, TW_IN(dy, inside, zero), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *counts = rows ? TW_BINARY(GreaterEqual, ids, none) : NULL;
+    if (!counts)
+        return tw__error_status();
+    tw_shape wide = { .rank = data->shape.rank };
+    for (int i = 0; i < wide.rank; i++)
+        wide.dims[i] = i < ids->shape.rank ? ids->shape.dims[i] : 1;
+    tw_auto tw_tensor *shape = tw__tensor_of_shape(&wide, TW_INT64);
+    tw_auto tw_tensor *mask = shape ? TW_BINARY(Reshape, counts, shape) : NULL;
+    tw_auto tw_tensor *zeros = mask ? TW_UNARY(ZerosLike, rows) : NULL;
+    gradient->input_grads[0] = zeros ? tw__call(&tw__op_SelectV2, TW_IN(mask, rows, zeros), 3, NULL, 0) : NULL;
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+TW_OP(UnsortedSegmentSum,
+    .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T",
+    .attrs = "T: {" NUMBERS "}, Tindices: {int16, int32, int64}, Tnumsegments: {int32, int64} = int32",
+    .shape = unsorted_shape, .compute = unsorted_compute, .gradient = unsorted_gradient,
+    .doc = "Sums of the rows of each segment.");
+
+/* ---- SegmentSum ---- */
+
+static tw_status sorted_shape(tw__inference *inference)
+{
+    const tw_shape *data = inference->shapes[0], *ids = inference->shapes[1];
+    TW_TRY(tw__need_rank(inference, 1, 1));
+    TW_TRY(tw__need_rank_at_least(inference, 0, 1));
+    if (data->rank < 0)
+        return TW_OK;
+    if (ids->rank == 1 && ids->dims[0] >= 0 && data->dims[0] >= 0 && ids->dims[0] != data->dims[0])
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "segment_ids should be the same size as dimension 0 of input. [Op:%s]",
+                          inference->op->name);
+    inference->out_shapes[0] = *data;
+    inference->out_shapes[0].dims[0] = -1;
+    return TW_OK;
+}
+
+static tw_status sorted_compute(tw__kernel *kernel)
+{
+    const tw_tensor *data = kernel->inputs[0], *ids = kernel->inputs[1];
+    int64_t last = -1, inner = 1;
+    for (int64_t i = 0; i < ids->count; i++) {
+        int64_t id = tw_tensor_int_at(ids, i);
+        if (id < 0)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids must be >= 0: Segment id %lld out of range [Op:%s]", (long long)id,
+                              kernel->op->name);
+        if (id < last)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids are not increasing [Op:%s]", kernel->op->name);
+        last = id;
+    }
+    tw_shape shape = data->shape;
+    shape.dims[0] = last + 1;
+    tw_tensor *out = tw__output(kernel, 0, &shape);
+    if (!out)
+        return tw__error_status();
+    for (int i = 1; i < shape.rank; i++)
+        inner *= shape.dims[i];
+    size_t size = tw__element_size(out->dtype);
+    memset(out->data, 0, (size_t)out->count * size);
+    for (int64_t i = 0; i < ids->count; i++)
+        TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, (char *)out->data + (size_t)(tw_tensor_int_at(ids, i) * inner) * size,
+                                    (const char *)data->data + (size_t)(i * inner) * size, inner));
+    return TW_OK;
+}
+
+static tw_tensor *gather(tw_tensor *rows, tw_tensor *indices)
+{
+    tw_auto tw_tensor *zero = tw_tensor_int(0);
+    return zero ? tw__call(&tw__op_GatherV2, TW_IN(rows, indices, zero), 3, NULL, 0) : NULL;
+}
+
+static tw_status sorted_gradient(tw__gradient *gradient)
+{
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    gradient->input_grads[0] = gather(gradient->output_grads[0], gradient->inputs[1]);
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+TW_OP(SegmentSum,
+    .inputs = "data: T, segment_ids: Tindices", .outputs = "output: T", .attrs = "T: {" NUMBERS "}, Tindices: {int32, int64}",
+    .shape = sorted_shape, .compute = sorted_compute, .gradient = sorted_gradient,
+    .doc = "Sums of the rows of each segment; the ids do not decrease.");
+
+/* ---- DynamicStitch ---- */
+
+static tw_status stitch_shape(tw__inference *inference)
+{
+    int parts = inference->input_count / 2;
+    tw_shape inner = TW_UNKNOWN_SHAPE;
+    for (int i = 0; i < parts; i++) {
+        const tw_shape *ids = inference->shapes[i], *data = inference->shapes[parts + i];
+        if (ids->rank < 0 || data->rank < 0)
+            continue;
+        bool starts = ids->rank <= data->rank;
+        for (int k = 0; starts && k < ids->rank; k++)
+            starts = ids->dims[k] < 0 || data->dims[k] < 0 || ids->dims[k] == data->dims[k];
+        if (!starts)
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "data[%d].shape = %s does not start with indices[%d].shape = %s [Op:%s]", i,
+                              tw__shape_text(data), i, tw__shape_text(ids), inference->op->name);
+        tw_shape rest = { .rank = data->rank - ids->rank };
+        for (int k = 0; k < rest.rank; k++)
+            rest.dims[k] = data->dims[ids->rank + k];
+        if (!tw__shape_compatible(&inner, &rest))
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                              "Need data[0].shape[%d:] = data[%d].shape[%d:], got data[0].shape = %s, data[%d].shape = %s [Op:%s]",
+                              inference->shapes[0]->rank, i, ids->rank, tw__shape_text(inference->shapes[parts]), i, tw__shape_text(data),
+                              inference->op->name);
+        inner = inner.rank < 0 ? rest : inner;
+    }
+    if (inner.rank < 0)
+        return TW_OK;
+    if (inner.rank == TW_MAX_RANK)
+        return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "the result would have more than %d dimensions", TW_MAX_RANK);
+    tw_shape *out = &inference->out_shapes[0];
+    out->rank = inner.rank + 1;
+    out->dims[0] = -1;
+    for (int i = 0; i < inner.rank; i++)
+        out->dims[i + 1] = inner.dims[i];
+    return TW_OK;
+}
+
+static tw_status stitch_compute(tw__kernel *kernel)
+{
+    int parts = kernel->input_count / 2;
+    int64_t last = -1, inner = 1;
+    for (int i = 0; i < parts; i++) {
+        const tw_tensor *ids = kernel->inputs[i];
+        for (int64_t k = 0; k < ids->count; k++) {
+            int64_t id = tw_tensor_int_at(ids, k);
+            if (id < 0)
+                return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "indices[%lld] is out of range [Op:%s]", (long long)k, kernel->op->name);
+            last = id > last ? id : last;
+        }
+    }
+    const tw_shape *ids = &kernel->inputs[0]->shape, *data = &kernel->inputs[parts]->shape;
+    tw_shape shape = { .rank = data->rank - ids->rank + 1, .dims = { last + 1 } };
+    for (int i = 1; i < shape.rank; i++)
+        inner *= shape.dims[i] = data->dims[ids->rank + i - 1];
+    tw_tensor *out = tw__output(kernel, 0, &shape);
+    if (!out)
+        return tw__error_status();
+    size_t size = tw__element_size(out->dtype);
+    if (out->dtype != TW_STRING)
+        memset(out->data, 0, (size_t)out->count * size);
+    for (int i = 0; i < parts; i++) {
+        for (int64_t k = 0; k < kernel->inputs[i]->count; k++) {
+            int64_t at = tw_tensor_int_at(kernel->inputs[i], k) * inner;
+            const char *from = (const char *)kernel->inputs[parts + i]->data + (size_t)(k * inner) * size;
+            for (int64_t j = 0; out->dtype == TW_STRING && j < inner; j++)
+                TW_TRY(tw__string_set(out, at + j, ((const tw_string *)from)[j].data, ((const tw_string *)from)[j].size));
+            if (out->dtype != TW_STRING)
+                TW_TRY(tw__copy_elements(out->dtype, (char *)out->data + (size_t)at * size, from, inner));
+        }
+    }
+    return TW_OK;
+}
+
+static tw_status stitch_gradient(tw__gradient *gradient)
+{
+    int parts = gradient->input_count / 2;
+    for (int i = 0; gradient->output_grads[0] && i < parts; i++) {
+        if (gradient->wanted[parts + i] &&
+            !(gradient->input_grads[parts + i] = gather(gradient->output_grads[0], gradient->inputs[i])))
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+TW_OP(DynamicStitch,
+    .inputs = "indices: N * int32, data: N * T", .outputs = "merged: T", .attrs = "N: int >= 1, T: type",
+    .shape = stitch_shape, .compute = stitch_compute, .gradient = stitch_gradient,
+    .doc = "Rows of several tensors in one, each where its index says; a later one wins.");

@@ -1,0 +1,214 @@
+/* StridedSlice, the op behind t[a:b:c, ..., None, 3], and StridedSliceGrad that puts such a slice back into zeros.
+ *
+ * The given items are `sparse`: an ellipsis stands for as many dimensions as are missing, a new axis for none. They are laid out over the
+ * dimensions of the input first (begin, size and step of each); the result's shape then takes in new axes and leaves out shrunk ones. */
+#include "kernel/copy.h"
+#include "op/array/array.h"
+#include "rows.h"
+
+typedef struct layout {
+    tw_shape processed;            /* sizes over the input's dimensions; -1: not known */
+    int64_t first[TW_MAX_RANK], steps[TW_MAX_RANK];
+    tw_shape final;
+} layout;
+
+typedef struct item_masks {
+    int64_t begin, end, ellipsis, new_axis, shrink;
+} item_masks;
+
+static item_masks read_masks(const tw_op *op, const tw_attr *attrs)
+{
+    return (item_masks){ tw__attr_find(op, attrs, "begin_mask")->i, tw__attr_find(op, attrs, "end_mask")->i,
+                         tw__attr_find(op, attrs, "ellipsis_mask")->i, tw__attr_find(op, attrs, "new_axis_mask")->i,
+                         tw__attr_find(op, attrs, "shrink_axis_mask")->i };
+}
+
+static int64_t clamp(int64_t x, int64_t low, int64_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* One ordinary item over dimension `axis` of size `dim`. */
+static tw_status lay_item(layout *l, int axis, int64_t dim, int64_t begin, int64_t end, int64_t step, bool begin_masked, bool end_masked,
+                          bool shrink, int item)
+{
+    if (step == 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "strides[%d] must be non-zero [Op:StridedSlice]", item);
+    if (shrink && step <= 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "only stride 1 allowed on non-range indexing. [Op:StridedSlice]");
+    l->steps[axis] = step;
+    if (shrink) {
+        l->processed.dims[axis] = 1;
+        if (dim < 0)
+            return TW_OK;
+        int64_t place = begin < 0 ? dim + begin : begin;
+        if (place < 0 || place >= dim)
+            return tw__fail(TW_INVALID_ARGUMENT, "slice index %lld of dimension %d out of bounds. [Op:StridedSlice]", (long long)begin, axis);
+        l->first[axis] = place;
+        l->steps[axis] = 1;
+        return TW_OK;
+    }
+    if (dim < 0) {
+        l->processed.dims[axis] = -1;
+        return TW_OK;
+    }
+    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
+    int64_t from = begin_masked ? (step > 0 ? low : high) : clamp(begin < 0 ? dim + begin : begin, low, high);
+    int64_t to = end_masked ? (step > 0 ? high : low) : clamp(end < 0 ? dim + end : end, low, high);
+    int64_t length = to - from, size = 0;
+    if (length != 0 && (length < 0) == (step < 0))
+        size = length / step + (length % step != 0);
+    l->first[axis] = size ? from : 0;
+    l->processed.dims[axis] = size;
+    return TW_OK;
+}
+
+static tw_status lay_out(const tw_op *op, const tw_attr *attrs, const tw_shape *in, const tw_tensor *begin, const tw_tensor *end,
+                         const tw_tensor *strides, layout *l)
+{
+    item_masks masks = read_masks(op, attrs);
+    int64_t count = strides->count;
+    if (begin->shape.rank != 1 || end->shape.rank != 1 || strides->shape.rank != 1 || begin->count != count || end->count != count ||
+        count >= 32)
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead. [Op:%s]",
+                        tw__shape_text(&begin->shape), tw__shape_text(&end->shape), tw__shape_text(&strides->shape), op->name);
+    int64_t items = (int64_t)1 << count, ellipsis = masks.ellipsis & (items - 1);
+    if (ellipsis & (ellipsis - 1))
+        return tw__fail(TW_INVALID_ARGUMENT, "Multiple ellipses in slice spec not allowed [Op:%s]", op->name);
+    int ordinary = 0; /* items that take a dimension */
+    for (int i = 0; i < count; i++) {
+        int64_t bit = (int64_t)1 << i;
+        ordinary += !(ellipsis & bit) && !(masks.new_axis & bit);
+    }
+    if (ordinary > in->rank)
+        return tw__fail(TW_INVALID_ARGUMENT, "Index out of range using input dim %d; input has only %d dims [Op:%s]", in->rank, in->rank,
+                        op->name);
+    int axis = 0, missing = in->rank - ordinary;
+    l->processed.rank = in->rank;
+    tw_shape final = { .rank = 0 };
+    for (int i = 0; i <= count; i++) {
+        int64_t bit = (int64_t)1 << i;
+        bool spread = i < count ? (ellipsis & bit) != 0 : !ellipsis; /* the end stands for an ellipsis where there is none */
+        if (final.rank + (spread ? missing : 1) > TW_MAX_RANK)
+            return tw__fail(TW_UNIMPLEMENTED, "%s: the result would have more than %d dimensions", op->name, TW_MAX_RANK);
+        if (spread) {
+            for (int k = 0; k < missing; k++, axis++) {
+                l->first[axis] = 0;
+                l->steps[axis] = 1;
+                final.dims[final.rank++] = l->processed.dims[axis] = in->dims[axis];
+            }
+        } else if (i < count && (masks.new_axis & bit)) {
+            final.dims[final.rank++] = 1;
+        } else if (i < count) {
+            TW_TRY(lay_item(l, axis, in->dims[axis], tw_tensor_int_at(begin, i), tw_tensor_int_at(end, i), tw_tensor_int_at(strides, i),
+                            masks.begin & bit, masks.end & bit, masks.shrink & bit, i));
+            if (!(masks.shrink & bit))
+                final.dims[final.rank++] = l->processed.dims[axis];
+            axis++;
+        }
+    }
+    l->final = final;
+    return TW_OK;
+}
+
+static tw_status strided_shape(tw__inference *inference)
+{
+    layout l;
+    tw_tensor *const *v = inference->values;
+    if (inference->shapes[0]->rank < 0 || !v[1] || !v[2] || !v[3])
+        return TW_OK;
+    TW_TRY(lay_out(inference->op, inference->attrs, inference->shapes[0], v[1], v[2], v[3], &l));
+    inference->out_shapes[0] = l.final;
+    return TW_OK;
+}
+
+static tw_status strided_compute(tw__kernel *kernel)
+{
+    layout l;
+    tw_tensor *const *in = kernel->inputs;
+    TW_TRY(lay_out(kernel->op, kernel->attrs, &in[0]->shape, in[1], in[2], in[3], &l));
+    return tw__give_box(kernel, in[0], &l.processed, l.first, l.steps, &l.final);
+}
+
+#define MASKS \
+    "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0"
+
+/* The five masks, as they stand in the attrs of both ops. */
+static void copy_masks(const tw__gradient *gradient, tw_attr *attrs)
+{
+    static const char *const names[] = { "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask" };
+    for (int i = 0; i < 5; i++)
+        attrs[i] = TW_A_INT(names[i], TW_ATTR(gradient, names[i])->i);
+}
+
+static tw_status strided_gradient(tw__gradient *gradient)
+{
+    tw_tensor *const *in = gradient->inputs;
+    tw_attr attrs[5];
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    copy_masks(gradient, attrs);
+    tw_tensor *shape = tw__shape_as_tensor(in[0], in[1]->dtype);
+    gradient->input_grads[0] =
+        shape ? tw__call(&tw__op_StridedSliceGrad, TW_IN(shape, in[1], in[2], in[3], gradient->output_grads[0]), 5, attrs, 5) : NULL;
+    tw_release(shape);
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+TW_OP(StridedSlice,
+    .inputs = "input: T, begin: Index, end: Index, strides: Index", .outputs = "output: T",
+    .attrs = "T: type, Index: {int16, int32, int64}, " MASKS,
+    .shape = strided_shape, .compute = strided_compute, .gradient = strided_gradient, .makes_outputs = true,
+    .doc = "A slice by begin, end and step, with ellipsis, new and shrunk axes.");
+
+/* ---- StridedSliceGrad ---- */
+
+static tw_status grad_shape(tw__inference *inference)
+{
+    if (inference->values[0])
+        return tw__shape_of_values(inference->op, inference->values[0], "shape", false, &inference->out_shapes[0]);
+    return TW_OK;
+}
+
+static tw_status grad_compute(tw__kernel *kernel)
+{
+    layout l;
+    tw_tensor *const *in = kernel->inputs;
+    tw_tensor *out = kernel->outputs[0], *dy = in[4];
+    TW_TRY(lay_out(kernel->op, kernel->attrs, &out->shape, in[1], in[2], in[3], &l));
+    if (!tw__shape_equal(&l.final, &dy->shape))
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "shape of dy was %s instead of %s [Op:StridedSliceGrad]", tw__shape_text(&dy->shape),
+                          tw__shape_text(&l.final));
+    size_t size = tw__element_size(out->dtype);
+    if (out->dtype != TW_STRING)
+        memset(out->data, 0, (size_t)out->count * size);
+    if (dy->count == 0)
+        return TW_OK;
+    int64_t strides[TW_MAX_RANK], from[TW_MAX_RANK], offset = 0;
+    tw__walk walk = { 0 };
+    tw__strides(&out->shape, strides);
+    tw__strides(&l.processed, from);
+    for (int i = 0; i < out->shape.rank; i++) {
+        offset += l.first[i] * strides[i];
+        tw__walk_add(&walk, l.processed.dims[i], strides[i] * l.steps[i], from[i]);
+    }
+    return tw__copy_walk(out->dtype, (char *)out->data + (size_t)offset * size, dy->data, &walk);
+}
+
+static tw_status grad_gradient(tw__gradient *gradient)
+{
+    tw_tensor *const *in = gradient->inputs;
+    tw_attr attrs[5];
+    if (!gradient->output_grads[0] || !gradient->wanted[4])
+        return TW_OK;
+    copy_masks(gradient, attrs);
+    gradient->input_grads[4] = tw__call(&tw__op_StridedSlice, TW_IN(gradient->output_grads[0], in[1], in[2], in[3]), 4, attrs, 5);
+    return gradient->input_grads[4] ? TW_OK : tw__error_status();
+}
+
+TW_OP(StridedSliceGrad,
+    .inputs = "shape: Index, begin: Index, end: Index, strides: Index, dy: T", .outputs = "output: T",
+    .attrs = "T: type, Index: {int32, int64}, " MASKS,
+    .shape = grad_shape, .compute = grad_compute, .gradient = grad_gradient,
+    .doc = "Zeros, with dy where the slice lies.");

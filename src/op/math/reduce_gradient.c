@@ -1,0 +1,160 @@
+/* Gradients of reductions. What came out is first given back its dimensions of one, so that it broadcasts against what went in.
+ *   Sum            dy, broadcast
+ *   Mean           dy / n, broadcast
+ *   Max, Min       dy, in equal shares to all that equal the extremum
+ *   Prod           dy times the product of all others, by running products from both sides (zeros need no special case)
+ *   EuclideanNorm  x / (y / dy) */
+#include "op/math/reduce.h"
+#include "rows.h"
+
+typedef struct parts {
+    tw_tensor *x, *dy; /* borrowed */
+    unsigned axes;
+    tw_shape kept;     /* the output's shape with dimensions of one */
+} parts;
+
+static tw_status find_parts(tw__gradient *gradient, parts *p)
+{
+    p->x = gradient->inputs[0];
+    p->dy = gradient->output_grads[0];
+    TW_TRY(tw__reduced_axes(gradient->op, gradient->inputs[1], p->x->shape.rank, &p->axes));
+    tw__reduced_shape(&p->x->shape, p->axes, true, &p->kept);
+    return TW_OK;
+}
+
+/* A new reference to x under the shape with dimensions of one. */
+static tw_tensor *with_ones(tw_tensor *x, const tw_shape *kept)
+{
+    if (!x || tw__shape_equal(&x->shape, kept))
+        return tw_retain(x);
+    tw_tensor *shape = tw__tensor_of_shape(kept, TW_INT32);
+    tw_tensor *result = shape ? TW_BINARY(Reshape, x, shape) : NULL;
+    tw_release(shape);
+    return result;
+}
+
+/* Takes x. */
+static tw_tensor *broadcast(tw_tensor *x, tw_tensor *like)
+{
+    if (!x || tw__shape_equal(&x->shape, &like->shape))
+        return x;
+    tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
+    tw_tensor *result = shape ? TW_BINARY(BroadcastTo, x, shape) : NULL;
+    tw_release(shape);
+    tw_release(x);
+    return result;
+}
+
+static tw_status done(tw__gradient *gradient, tw_tensor *dx)
+{
+    gradient->input_grads[0] = dx;
+    return dx ? TW_OK : tw__error_status();
+}
+
+tw_status tw__sum_gradient(tw__gradient *gradient)
+{
+    parts p;
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    TW_TRY(find_parts(gradient, &p));
+    return done(gradient, broadcast(with_ones(p.dy, &p.kept), p.x));
+}
+
+/* x ∘ y, releasing both; NULL stays NULL. */
+#define TAKE2(op_name, x, y) take2(&tw__op_##op_name, x, y)
+
+static tw_tensor *take2(const tw_op *op, tw_tensor *x, tw_tensor *y)
+{
+    tw_tensor *result = x && y ? tw__call(op, TW_IN(x, y), 2, NULL, 0) : NULL;
+    tw_release(x);
+    tw_release(y);
+    return result;
+}
+
+/* A scalar of a number dtype. */
+static tw_tensor *scalar(double value, tw_dtype dtype)
+{
+    tw_tensor *number = tw_tensor_double(value);
+    tw_tensor *result = number ? tw__call(&tw__op_Cast, TW_IN(number), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1) : NULL;
+    tw_release(number);
+    return result;
+}
+
+tw_status tw__mean_gradient(tw__gradient *gradient)
+{
+    parts p;
+    int64_t count = 1;
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    TW_TRY(find_parts(gradient, &p));
+    for (int i = 0; i < p.x->shape.rank; i++)
+        count *= p.axes >> i & 1 ? p.x->shape.dims[i] : 1;
+    tw_tensor *share = TAKE2(RealDiv, with_ones(p.dy, &p.kept), scalar((double)count, p.x->dtype));
+    return done(gradient, broadcast(share, p.x));
+}
+
+tw_status tw__extremum_gradient(tw__gradient *gradient)
+{
+    parts p;
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    TW_TRY(find_parts(gradient, &p));
+    tw_tensor *same = TAKE2(Equal, tw_retain(p.x), with_ones(gradient->outputs[0], &p.kept));
+    tw_tensor *chosen = same ? tw__call(&tw__op_Cast, TW_IN(same), 1, TW_WITH(TW_A_TYPE("DstT", p.x->dtype)), 1) : NULL;
+    tw_release(same);
+    tw_tensor *count =
+        chosen ? tw__call(&tw__op_Sum, TW_IN(chosen, gradient->inputs[1]), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_tensor *shares = TAKE2(RealDiv, chosen, count);
+    return done(gradient, TAKE2(Mul, shares, with_ones(p.dy, &p.kept)));
+}
+
+tw_status tw__norm_gradient(tw__gradient *gradient)
+{
+    parts p;
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    TW_TRY(find_parts(gradient, &p));
+    tw_tensor *ratio = TAKE2(RealDiv, with_ones(gradient->outputs[0], &p.kept), with_ones(p.dy, &p.kept));
+    return done(gradient, TAKE2(RealDiv, tw_retain(p.x), ratio));
+}
+
+/* The product of all others along axis 0 of [reduced, other]. */
+static tw_tensor *product_of_others(tw_tensor *flat)
+{
+    tw_tensor *axis = tw_tensor_int(0);
+    tw_tensor *left = NULL, *right = NULL;
+    if (flat && axis) {
+        left = tw__call(&tw__op_Cumprod, TW_IN(flat, axis), 2, TW_WITH(TW_A_BOOL("exclusive", true)), 1);
+        right = tw__call(&tw__op_Cumprod, TW_IN(flat, axis), 2, TW_WITH(TW_A_BOOL("exclusive", true), TW_A_BOOL("reverse", true)), 2);
+    }
+    tw_release(axis);
+    return TAKE2(Mul, left, right);
+}
+
+tw_status tw__prod_gradient(tw__gradient *gradient)
+{
+    parts p;
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    TW_TRY(find_parts(gradient, &p));
+    int rank = p.x->shape.rank, at = 0;
+    int64_t order[TW_MAX_RANK], back[TW_MAX_RANK], flat[2] = { 1, 1 };
+    tw_shape moved = { .rank = rank };
+    for (int pass = 0; pass < 2; pass++) { /* reduced axes first */
+        for (int i = 0; i < rank; i++) {
+            if ((p.axes >> i & 1) != (pass == 0))
+                continue;
+            flat[pass] *= p.x->shape.dims[i];
+            moved.dims[at] = p.x->shape.dims[i];
+            back[i] = at;
+            order[at++] = i;
+        }
+    }
+    tw_tensor *first = TAKE2(Transpose, tw_retain(p.x), tw__ints_tensor(order, rank, TW_INT32));
+    tw_tensor *matrix = TAKE2(Reshape, first, tw__ints_tensor(flat, 2, TW_INT64));
+    tw_tensor *others = product_of_others(matrix);
+    tw_release(matrix);
+    tw_tensor *whole = TAKE2(Reshape, others, tw__tensor_of_shape(&moved, TW_INT64));
+    tw_tensor *placed = TAKE2(Transpose, whole, tw__ints_tensor(back, rank, TW_INT32));
+    return done(gradient, TAKE2(Mul, placed, with_ones(p.dy, &p.kept)));
+}

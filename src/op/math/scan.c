@@ -1,0 +1,142 @@
+/* Running sums and products along an axis: Cumsum, Cumprod. */
+#include <complex.h>
+
+#include "op/array/array.h"
+#include "rows.h"
+
+static tw_status scan_axis(const tw_op *op, const tw_tensor *axis, int rank, int *normal)
+{
+    if (axis->shape.rank != 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "ScanOp: axis must be a scalar, not %s [Op:%s]", tw__shape_text(&axis->shape), op->name);
+    int64_t given = tw_tensor_int_at(axis, 0);
+    if (!tw__axis_normal(given, rank, normal))
+        return tw__fail(TW_INVALID_ARGUMENT, "ScanOp: Expected scan axis in the range [%d, %d), but got %lld [Op:%s]", -rank, rank,
+                        (long long)given, op->name);
+    return TW_OK;
+}
+
+static tw_status scan_shape(tw__inference *inference)
+{
+    int axis;
+    if (inference->values[1] && inference->shapes[0]->rank >= 0)
+        TW_TRY(scan_axis(inference->op, inference->values[1], inference->shapes[0]->rank, &axis));
+    return tw_shape_same(inference);
+}
+
+typedef struct scan {
+    int64_t outer, size, inner;
+    bool exclusive, reverse;
+} scan;
+
+#define SAME(x) (x)
+
+/* One pass over [outer, size, inner]; rows of `inner` go along together. */
+#define SCAN(element, work, load, store, start, combine)                                              \
+    for (int64_t o = 0; o < s->outer; o++) {                                                          \
+        for (int64_t j = 0; j < s->inner; j++) {                                                      \
+            const element *x = (const element *)in + o * s->size * s->inner + j;                      \
+            element *y = (element *)out + o * s->size * s->inner + j;                                 \
+            work total = start;                                                                       \
+            for (int64_t k = 0; k < s->size; k++) {                                                   \
+                int64_t at = (s->reverse ? s->size - 1 - k : k) * s->inner;                           \
+                work value = (work)load(x[at]);                                                       \
+                if (s->exclusive)                                                                     \
+                    y[at] = (element)store(total);                                                    \
+                total = combine(total, value);                                                        \
+                if (!s->exclusive)                                                                    \
+                    y[at] = (element)store(total);                                                    \
+            }                                                                                         \
+        }                                                                                             \
+    }
+#define PLUS(a, b) ((a) + (b))
+#define TIMES(a, b) ((a) * (b))
+
+static tw_status run_scan(const scan *s, tw_dtype dtype, const void *in, void *out, bool product)
+{
+    switch (dtype) {
+#define CASE(name, element, work, load, store)                      \
+    case name:                                                      \
+        if (product) {                                              \
+            SCAN(element, work, load, store, 1, TIMES)              \
+        } else {                                                    \
+            SCAN(element, work, load, store, 0, PLUS)               \
+        }                                                           \
+        return TW_OK;
+        CASE(TW_FLOAT32, float, float, SAME, SAME)
+        CASE(TW_FLOAT64, double, double, SAME, SAME)
+        CASE(TW_FLOAT16, uint16_t, float, tw__half_to_float, tw__float_to_half)
+        CASE(TW_BFLOAT16, uint16_t, float, tw__bfloat16_to_float, tw__float_to_bfloat16)
+        CASE(TW_INT8, int8_t, uint32_t, SAME, SAME)
+        CASE(TW_UINT8, uint8_t, uint32_t, SAME, SAME)
+        CASE(TW_INT16, int16_t, uint32_t, SAME, SAME)
+        CASE(TW_UINT16, uint16_t, uint32_t, SAME, SAME)
+        CASE(TW_INT32, int32_t, uint32_t, SAME, SAME)
+        CASE(TW_UINT32, uint32_t, uint32_t, SAME, SAME)
+        CASE(TW_INT64, int64_t, uint64_t, SAME, SAME)
+        CASE(TW_UINT64, uint64_t, uint64_t, SAME, SAME)
+        CASE(TW_COMPLEX64, float complex, float complex, SAME, SAME)
+        CASE(TW_COMPLEX128, double complex, double complex, SAME, SAME)
+#undef CASE
+    default:
+        return tw__fail(TW_UNIMPLEMENTED, "a running sum or product of dtype %s", tw_dtype_name(dtype));
+    }
+}
+
+static tw_status scan_compute(tw__kernel *kernel, bool product)
+{
+    const tw_tensor *in = kernel->inputs[0];
+    scan s = { 1, 1, 1, TW_ATTR(kernel, "exclusive")->b, TW_ATTR(kernel, "reverse")->b };
+    int axis;
+    TW_TRY(scan_axis(kernel->op, kernel->inputs[1], in->shape.rank, &axis));
+    for (int i = 0; i < in->shape.rank; i++)
+        *(i < axis ? &s.outer : i == axis ? &s.size : &s.inner) *= in->shape.dims[i];
+    return run_scan(&s, in->dtype, in->data, kernel->outputs[0]->data, product);
+}
+
+static tw_status sum_compute(tw__kernel *kernel)
+{
+    return scan_compute(kernel, false);
+}
+
+static tw_status product_compute(tw__kernel *kernel)
+{
+    return scan_compute(kernel, true);
+}
+
+static tw_tensor *running(const tw_op *op, const tw__gradient *gradient, tw_tensor *x, bool reverse)
+{
+    return tw__call(op, TW_IN(x, gradient->inputs[1]), 2,
+                    TW_WITH(TW_A_BOOL("exclusive", TW_ATTR(gradient, "exclusive")->b), TW_A_BOOL("reverse", reverse)), 2);
+}
+
+static tw_status sum_gradient(tw__gradient *gradient)
+{
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    gradient->input_grads[0] = running(&tw__op_Cumsum, gradient, gradient->output_grads[0], !TW_ATTR(gradient, "reverse")->b);
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+static tw_status product_gradient(tw__gradient *gradient)
+{
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    tw_auto tw_tensor *weighted = TW_BINARY(Mul, gradient->outputs[0], gradient->output_grads[0]);
+    tw_auto tw_tensor *sum = weighted ? running(&tw__op_Cumsum, gradient, weighted, !TW_ATTR(gradient, "reverse")->b) : NULL;
+    gradient->input_grads[0] = sum ? TW_BINARY(DivNoNan, sum, gradient->inputs[0]) : NULL;
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+#define NUMBERS "float, double, int32, uint8, int16, int8, complex64, int64, bfloat16, uint16, complex128, half, uint32, uint64"
+
+TW_OP(Cumsum,
+    .inputs = "x: T, axis: Tidx", .outputs = "out: T",
+    .attrs = "exclusive: bool = false, reverse: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
+    .shape = scan_shape, .compute = sum_compute, .gradient = sum_gradient,
+    .doc = "Running sums along an axis.");
+
+TW_OP(Cumprod,
+    .inputs = "x: T, axis: Tidx", .outputs = "out: T",
+    .attrs = "exclusive: bool = false, reverse: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
+    .shape = scan_shape, .compute = product_compute, .gradient = product_gradient,
+    .doc = "Running products along an axis.");

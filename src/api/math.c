@@ -1,0 +1,225 @@
+/* Functions that cast, choose, clip, sum and hand on. */
+#include "api/api.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+TW_API(cast, "cast|dtypes.cast(x: tensor, dtype: dtype, name: str = None) -> tensor", "x as another dtype.")
+{
+    if (args->x->dtype == args->dtype)
+        return tw_retain(args->x);
+    tw_attr type = TW_A_TYPE("DstT", args->dtype);
+    return tw__call(&tw__op_Cast, TW_IN(args->x), 1, &type, 1);
+}
+
+TW_API(identity, "identity(input: tensor, name: str = None) -> tensor", "A tensor with the same value.")
+{
+    return TW_UNARY(Identity, args->input);
+}
+
+TW_API(stop_gradient, "stop_gradient(input: tensor, name: str = None) -> tensor", "The same value; no gradient goes through.")
+{
+    return TW_UNARY(StopGradient, args->input);
+}
+
+static tw_tensors apply_to_all(tw_tensors inputs, const tw_op *op)
+{
+    tw_tensors none = { 0 }, out = { tw__alloc_array((size_t)inputs.count + 1, sizeof(tw_tensor *)), inputs.count };
+    int count = (int)inputs.count;
+    if (!out.items)
+        return none;
+    if (inputs.count > INT32_MAX || tw__apply(op, inputs.items, count, NULL, 0, out.items, &count) != TW_OK) {
+        tw__free(out.items);
+        return none;
+    }
+    return out;
+}
+
+TW_API(identity_n, "identity_n(input: tensors, name: str = None) -> tensors", "Tensors with the same values.")
+{
+    return apply_to_all(args->input, &tw__op_IdentityN);
+}
+
+TW_API(debugging_check_numerics, "debugging.check_numerics(tensor: tensor, message: str, name: str = None) -> tensor",
+       "The same value; an error if an element is infinite or not a number.")
+{
+    tw_attr message = TW_A_STRING("message", args->message);
+    return tw__call(&tw__op_CheckNumerics, TW_IN(args->tensor), 1, &message, 1);
+}
+
+/* ---- choosing ---- */
+
+TW_API(where, "where(condition: tensor, x: tensor<T> = None, y: tensor<T> = None, name: str = None) -> tensor",
+       "x where the condition is true, else y; without x and y the indices of what is true.")
+{
+    if (!args->x != !args->y) {
+        tw__fail(TW_VALUE_ERROR, "x and y must both be non-None or both be None.");
+        return NULL;
+    }
+    if (!args->x)
+        return TW_UNARY(Where, args->condition);
+    return tw__call(&tw__op_SelectV2, TW_IN(args->condition, args->x, args->y), 3, NULL, 0);
+}
+
+TW_API(clip_by_value,
+       "clip_by_value(t: tensor<T>, clip_value_min: tensor<T>, clip_value_max: tensor<T>, name: str = None) -> tensor",
+       "t, with what lies below the minimum or above the maximum set to that limit.")
+{
+    tw_auto tw_tensor *low = TW_BINARY(Minimum, args->t, args->clip_value_max);
+    tw_tensor *out = low ? TW_BINARY(Maximum, low, args->clip_value_min) : NULL;
+    if (out && !tw__shape_equal(&out->shape, &args->t->shape)) {
+        char *given = tw__shape_tuple(&args->t->shape), *made = tw__shape_tuple(&out->shape);
+        tw__fail(TW_INVALID_ARGUMENT, "Shapes %s and %s are incompatible", given ? given : "", made ? made : "");
+        tw__free(given);
+        tw__free(made);
+        tw_release(out);
+        return NULL;
+    }
+    return out;
+}
+
+/* ---- norms ---- */
+
+static tw_tensor *sum_of_squares(tw_tensor *t, tw_ints axes, bool keep)
+{
+    int64_t all[TW_MAX_RANK];
+    if (!axes.given || !axes.items) {
+        for (int i = 0; i < t->shape.rank; i++)
+            all[i] = i;
+        axes = (tw_ints){ all, t->shape.rank, true };
+    }
+    tw_auto tw_tensor *squares = TW_BINARY(Mul, t, t);
+    tw_auto tw_tensor *indices = tw_tensor_new(TW_INT64, TW_SHAPE(axes.count), axes.items);
+    tw_attr keep_dims = TW_A_BOOL("keep_dims", keep);
+    return squares && indices ? tw__call(&tw__op_Sum, TW_IN(squares, indices), 2, &keep_dims, 1) : NULL;
+}
+
+TW_API(clip_by_norm, "clip_by_norm(t: tensor<T>, clip_norm: tensor<T>, axes: ints = None, name: str = None) -> tensor",
+       "t, scaled down where its norm along the axes is above clip_norm.")
+{
+    tw_tensor *t = args->t;
+    tw_auto tw_tensor *sum = sum_of_squares(t, args->axes, true);
+    if (!sum)
+        return NULL;
+    /* The root of zero has no derivative: it is kept out of the way. */
+    tw_auto tw_tensor *zero = tw__grad_constant(0, sum);
+    tw_auto tw_tensor *positive = zero ? TW_BINARY(Greater, sum, zero) : NULL;
+    tw_auto tw_tensor *ones = positive ? TW_UNARY(OnesLike, sum) : NULL;
+    tw_auto tw_tensor *safe = ones ? tw__call(&tw__op_SelectV2, TW_IN(positive, sum, ones), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *root = safe ? TW_UNARY(Sqrt, safe) : NULL;
+    tw_auto tw_tensor *norm = root ? tw__call(&tw__op_SelectV2, TW_IN(positive, root, sum), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *scaled = norm ? TW_BINARY(Mul, t, args->clip_norm) : NULL;
+    if (scaled && !tw__shape_equal(&scaled->shape, &t->shape)) {
+        tw__fail(TW_VALUE_ERROR, "clip_norm of shape %s changes the shape %s of t", tw__shape_text(&args->clip_norm->shape),
+                 tw__shape_text(&t->shape));
+        return NULL;
+    }
+    tw_auto tw_tensor *largest = scaled ? TW_BINARY(Maximum, norm, args->clip_norm) : NULL;
+    return largest ? TW_BINARY(RealDiv, scaled, largest) : NULL;
+}
+
+static tw_tensor *global_norm(tw_tensors list)
+{
+    tw_tensor *total = NULL;
+    if (list.count == 0) {
+        tw__fail(TW_VALUE_ERROR, "t_list is empty: there is no norm");
+        return NULL;
+    }
+    for (int64_t i = 0; i < list.count; i++) {
+        tw_tensor *part = sum_of_squares(list.items[i], (tw_ints){ 0 }, false);
+        total = i ? tw__grad_call_2(&tw__op_AddV2, total, part) : part;
+        if (!total)
+            return NULL;
+    }
+    return tw__grad_call_1(&tw__op_Sqrt, total);
+}
+
+TW_API(linalg_global_norm, "linalg.global_norm(t_list: tensors<T>, name: str = None) -> tensor", "The square root of the sum of the squares of all elements of all tensors.")
+{
+    return global_norm(args->t_list);
+}
+
+/* (clipped, norm) as a value: a list and a tensor in a tuple. Takes both. */
+static tw_value pair_of(tw_tensors clipped, tw_tensor *norm)
+{
+    tw_value none = { .kind = TW_VALUE_NONE };
+    tw_value *items = tw__alloc_array((size_t)clipped.count + 1, sizeof *items);
+    tw_value *pair = tw__alloc_array(2, sizeof *pair);
+    if (!items || !pair) {
+        tw__free(items);
+        tw__free(pair);
+        tw_tensors_free(&clipped);
+        tw_release(norm);
+        return none;
+    }
+    for (int64_t i = 0; i < clipped.count; i++)
+        items[i] = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = clipped.items[i] };
+    tw__free(clipped.items);
+    pair[0] = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, clipped.count } };
+    pair[1] = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = norm };
+    return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { pair, 2 } };
+}
+
+TW_API(clip_by_global_norm,
+       "clip_by_global_norm(t_list: tensors<T>, clip_norm: tensor<T>, use_norm: tensor<T> = None, name: str = None) -> value",
+       "The tensors scaled so that their global norm is at most clip_norm, and that norm as it was.")
+{
+    tw_value none = { .kind = TW_VALUE_NONE };
+    tw_tensor *norm = args->use_norm ? tw_retain(args->use_norm) : global_norm(args->t_list);
+    if (!norm)
+        return none;
+    /* clip_norm * min(1 / norm, 1 / clip_norm), and not a number if the norm is not finite */
+    tw_tensor *inverse = tw__grad_call_2(&tw__op_RealDiv, tw__grad_constant(1, norm), tw_retain(norm));
+    tw_tensor *limit = tw__grad_call_2(&tw__op_RealDiv, tw__grad_constant(1, args->clip_norm), tw_retain(args->clip_norm));
+    tw_tensor *scale = tw__grad_call_2(&tw__op_Mul, tw_retain(args->clip_norm), tw__grad_call_2(&tw__op_Minimum, inverse, limit));
+    scale = tw__grad_call_2(&tw__op_AddV2, scale, TW_BINARY(Sub, norm, norm));
+    tw_tensors clipped = { tw__alloc_array((size_t)args->t_list.count + 1, sizeof(tw_tensor *)), args->t_list.count };
+    bool good = scale && clipped.items;
+    for (int64_t i = 0; good && i < clipped.count; i++)
+        good = (clipped.items[i] = TW_BINARY(Mul, args->t_list.items[i], scale)) != NULL;
+    tw_release(scale);
+    if (good)
+        return pair_of(clipped, norm);
+    if (clipped.items)
+        tw_tensors_free(&clipped);
+    tw_release(norm);
+    return none;
+}
+
+/* ---- sums of many ---- */
+
+static tw_tensor *add_all(tw_tensors inputs)
+{
+    if (inputs.count == 0) {
+        tw__fail(TW_VALUE_ERROR, "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape.");
+        return NULL;
+    }
+    if (inputs.count > INT32_MAX)
+        return NULL;
+    if (inputs.count == 1)
+        return TW_UNARY(Identity, inputs.items[0]);
+    return tw__call(&tw__op_AddN, inputs.items, (int)inputs.count, NULL, 0);
+}
+
+TW_API(add_n, "add_n|math.add_n(inputs: tensors<T>, name: str = None) -> tensor", "The sum of all inputs, element by element.")
+{
+    return add_all(args->inputs);
+}
+
+TW_API(math_accumulate_n,
+       "math.accumulate_n(inputs: tensors<T>, shape: shape = None, tensor_dtype: dtype = None, name: str = None) -> tensor",
+       "The sum of all inputs, element by element; the shape and dtype are checked if given.")
+{
+    for (int64_t i = 0; i < args->inputs.count; i++) {
+        const tw_tensor *input = args->inputs.items[i];
+        if (!tw__shape_compatible(&args->shape, &input->shape)) {
+            tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", tw__shape_text(&input->shape), tw__shape_text(&args->shape));
+            return NULL;
+        }
+        if (args->tensor_dtype != TW_DTYPE_NONE && args->tensor_dtype != input->dtype) {
+            tw__fail(TW_TYPE_ERROR, "tensor_dtype is %s, but input is of type %s", tw_dtype_name(args->tensor_dtype),
+                     tw_dtype_name(input->dtype));
+            return NULL;
+        }
+    }
+    return add_all(args->inputs);
+}

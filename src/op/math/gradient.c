@@ -55,12 +55,12 @@ tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, const tw_shape *shape)
     tw_tensor *sum = gradient;
     if (count) {
         tw_auto tw_tensor *indices = tw_tensor_new(TW_INT64, TW_SHAPE(count), axes);
-        sum = tw__call(tw__op_find("Sum"), TW_IN(gradient, indices), 2, NULL, 0);
+        sum = TW_BINARY(Sum, gradient, indices);
         tw_release(gradient);
     }
     if (sum && !tw__shape_equal(&sum->shape, shape)) {
         tw_auto tw_tensor *target = tw__tensor_of_shape(shape, TW_INT64);
-        tw_tensor *shaped = tw__call(tw__op_find("Reshape"), TW_IN(sum, target), 2, NULL, 0);
+        tw_tensor *shaped = TW_BINARY(Reshape, sum, target);
         tw_release(sum);
         return shaped;
     }

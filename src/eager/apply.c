@@ -15,6 +15,7 @@ typedef struct kernel_state {
     void (*free_state)(void *);
 } kernel_state;
 
+_Thread_local bool tw__kernel_state_once;
 static pthread_mutex_t states_lock = PTHREAD_MUTEX_INITIALIZER;
 static tw__map states;
 
@@ -79,6 +80,14 @@ static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
         return tw__fail(TW_UNIMPLEMENTED, "%s has no kernel", op->name);
     if (!op->free_state)
         return op->compute(kernel);
+    if (tw__kernel_state_once) {
+        void *own = NULL;
+        kernel->state = &own;
+        tw_status once_status = op->compute(kernel);
+        if (own)
+            op->free_state(own);
+        return once_status;
+    }
     pthread_mutex_lock(&states_lock);
     kernel->state = find_state(op, kernel->attrs, attr_count);
     tw_status status = kernel->state ? op->compute(kernel) : tw__error_status();

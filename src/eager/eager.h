@@ -25,6 +25,8 @@ const char *tw__scope(void);                /* "" or "mlp/dense/" */
 /* ---- state of eager kernels (apply.c) ---- */
 /* Forgets the state of every stateful kernel, e.g. the streams of random ops. */
 void tw__kernel_states_clear(void);
+/* While true, a stateful kernel's state ends with the call: its attrs are known not to come again. */
+extern _Thread_local bool tw__kernel_state_once;
 
 /* ---- tapes (tape.c) ---- */
 /* Records the call on every tape of the thread that watches one of its inputs; cheap when there is none. */

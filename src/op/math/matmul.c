@@ -15,8 +15,10 @@ static tw_status matmul_shape(tw__inference *inference)
     if (a->rank >= 0 && b->rank >= 0 && a->rank != b->rank)
         return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] has different ndims: %s vs. %s [Op:MatMul]", tw__shape_text(a),
                         tw__shape_text(b));
-    TW_TRY(tw__need_rank(inference, 0, 2));
-    TW_TRY(tw__need_rank(inference, 1, 2));
+    for (int i = 0; i < 2; i++) {
+        if (inference->shapes[i]->rank >= 0 && inference->shapes[i]->rank != 2)
+            return tw__fail(TW_INVALID_ARGUMENT, "In[0] and In[1] ndims must be == 2: %d [Op:MatMul]", inference->shapes[i]->rank);
+    }
     bool transpose_a = inference->attrs[TRANSPOSE_A].b, transpose_b = inference->attrs[TRANSPOSE_B].b;
     int64_t m = a->rank < 0 ? -1 : a->dims[transpose_a], a_inner = a->rank < 0 ? -1 : a->dims[!transpose_a];
     int64_t n = b->rank < 0 ? -1 : b->dims[!transpose_b], b_inner = b->rank < 0 ? -1 : b->dims[transpose_b];

@@ -1,0 +1,24 @@
+/* Seeds: the global one of tf.random.set_seed, and what follows from it for each random op. */
+#ifndef TW_API_RANDOM_H
+#define TW_API_RANDOM_H
+
+#include "kernel/random.h"
+#include "op/op.h"
+
+/* The attrs seed and seed2 of a random op. */
+typedef struct tw__seeds {
+    int64_t seed, seed2;
+    bool drawn; /* seed2 was drawn for this one call: no other will continue its stream */
+} tw__seeds;
+
+/* TensorFlow's rule for an op's seed argument; TW_NO_INT: none was given. */
+tw__seeds tw__seed_pair(int64_t op_seed);
+void tw__set_global_seed(int64_t seed);
+
+/* Runs a random op with these seeds and its other attrs; the output, or NULL. */
+tw_tensor *tw__random_call(const tw_op *op, tw_tensor *const *inputs, int input_count, tw__seeds seeds, const tw_attr *attrs,
+                           int attr_count);
+/* u = uniform [0, 1) of that shape; for dropout. */
+tw_tensor *tw__random_uniform(const tw_shape *shape, tw_dtype dtype, tw__seeds seeds);
+
+#endif

@@ -1,0 +1,128 @@
+/* What stateful and stateless random ops have in common: shapes, filling outputs, sampling classes. */
+#include <math.h>
+
+#include "kernel/kernel.h"
+#include "op/array/array.h"
+#include "op/random/random.h"
+
+tw_status tw__random_shape(tw__inference *inference)
+{
+    const tw_tensor *value = inference->values[0];
+    if (inference->shapes[0]->rank >= 0 && inference->shapes[0]->rank != 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape %s [Op:%s]",
+                        tw__shape_text(inference->shapes[0]), inference->op->name);
+    return value ? tw__shape_of_values(inference->op, value, "shape", false, &inference->out_shapes[0]) : TW_OK;
+}
+
+tw_status tw__random_output(tw__kernel *kernel, tw__distribution distribution, tw__philox philox)
+{
+    tw_tensor *out = kernel->outputs[0];
+    tw__random_fill(distribution, out->dtype, philox, out->data, out->count, 0, 0);
+    return TW_OK;
+}
+
+tw_status tw__random_integers(tw__kernel *kernel, int minval, tw__philox philox)
+{
+    static const char *const names[] = { "minval", "maxval" };
+    tw_tensor *out = kernel->outputs[0];
+    int64_t limits[2];
+    for (int i = 0; i < 2; i++) {
+        const tw_tensor *limit = kernel->inputs[minval + i];
+        if (limit->shape.rank != 0)
+            return tw__fail(TW_INVALID_ARGUMENT, "%s must be 0-D, got shape %s [Op:%s]", names[i], tw__shape_text(&limit->shape),
+                            kernel->op->name);
+        limits[i] = limit->dtype == TW_UINT64 ? (int64_t) * (const uint64_t *)limit->data : tw_tensor_int_at(limit, 0);
+    }
+    if (out->count == 0)
+        return TW_OK;
+    bool is_unsigned = out->dtype == TW_UINT64;
+    if (is_unsigned ? (uint64_t)limits[0] >= (uint64_t)limits[1] : limits[0] >= limits[1])
+        return is_unsigned ? tw__fail(TW_INVALID_ARGUMENT, "Need minval < maxval, got %llu >= %llu [Op:%s]",
+                                      (unsigned long long)limits[0], (unsigned long long)limits[1], kernel->op->name)
+                           : tw__fail(TW_INVALID_ARGUMENT, "Need minval < maxval, got %lld >= %lld [Op:%s]", (long long)limits[0],
+                                      (long long)limits[1], kernel->op->name);
+    tw__random_fill(TW__BELOW, out->dtype, philox, out->data, out->count, (uint64_t)limits[0], (uint64_t)limits[1] - (uint64_t)limits[0]);
+    return TW_OK;
+}
+
+tw_status tw__multinomial_shape(tw__inference *inference)
+{
+    const tw_shape *logits = inference->shapes[0], *samples = inference->shapes[1];
+    const char *op = inference->op->name;
+    if (logits->rank >= 0 && logits->rank != 2)
+        return tw__fail(TW_INVALID_ARGUMENT, "logits should be a matrix, got shape %s [Op:%s]", tw__shape_text(logits), op);
+    if (samples->rank > 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "num_samples should be a scalar, got shape %s [Op:%s]", tw__shape_text(samples), op);
+    int64_t count = -1;
+    if (inference->values[1]) {
+        count = *(const int32_t *)inference->values[1]->data;
+        if (count < 0)
+            return tw__fail(TW_INVALID_ARGUMENT, "num_samples should be nonnegative, got %lld [Op:%s]", (long long)count, op);
+    }
+    if (logits->rank == 2 && logits->dims[1] == 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "num_classes should be positive, got 0 [Op:%s]", op);
+    inference->out_shapes[0] = TW_SHAPE(logits->rank < 0 ? -1 : logits->dims[0], count);
+    return TW_OK;
+}
+
+static bool is_finite_at(const tw_tensor *tensor, int64_t index, double *value)
+{
+    *value = tw_tensor_double_at(tensor, index);
+    return isfinite(*value);
+}
+
+/* Sums of exp(logit - most) up to each class; logits that are not finite add nothing. The differences are float's, but for double. */
+static double cumulate(const tw_tensor *logits, int64_t row, double *sums)
+{
+    int64_t classes = logits->shape.dims[1];
+    double most = -INFINITY, value, total = 0;
+    for (int64_t j = 0; j < classes; j++) {
+        if (is_finite_at(logits, row * classes + j, &value) && value > most)
+            most = value;
+    }
+    for (int64_t j = 0; j < classes; j++) {
+        if (is_finite_at(logits, row * classes + j, &value))
+            total += exp(value - most);
+        sums[j] = total;
+    }
+    return total;
+}
+
+/* The first class whose sum lies above the point. */
+static int64_t class_above(const double *sums, int64_t classes, double point)
+{
+    int64_t low = 0, high = classes;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (sums[middle] > point)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+tw_status tw__multinomial(tw__kernel *kernel, tw__philox philox)
+{
+    const tw_tensor *logits = kernel->inputs[0];
+    tw_tensor *out = kernel->outputs[0];
+    int64_t rows = logits->shape.dims[0], classes = logits->shape.dims[1], samples = out->shape.dims[1];
+    if (out->count == 0)
+        return TW_OK;
+    double *sums = tw__alloc((size_t)classes * sizeof *sums);
+    if (!sums)
+        return tw__error_status();
+    tw__words words = tw__words_of(philox);
+    for (int64_t row = 0; row < rows; row++) {
+        double total = cumulate(logits, row, sums);
+        for (int64_t i = 0; i < samples; i++) {
+            int64_t class = class_above(sums, classes, tw__words_uniform(&words) * total);
+            if (out->dtype == TW_INT64)
+                ((int64_t *)out->data)[row * samples + i] = class;
+            else
+                ((int32_t *)out->data)[row * samples + i] = (int32_t)class;
+        }
+    }
+    tw__free(sums);
+    return TW_OK;
+}

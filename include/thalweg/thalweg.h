@@ -7,5 +7,6 @@
 #include <thalweg/describe.h>
 #include <thalweg/api.h>
 #include <thalweg/op.h>
+#include <thalweg/keras.h>
 
 #endif

@@ -1,15 +1,18 @@
-/* Keras from the inside: layers, models, optimizers, losses, metrics, initializers. */
+/* Keras from the inside: layers, models, activations, configs. Optimizers, losses and metrics have headers in their folders. */
 #ifndef TW_KERAS_H
 #define TW_KERAS_H
 
 #include "eager/eager.h"
 #include "rows.h"
 
-/* ---- layers ---- */
+/* ---- layers (layers/layer.c) ---- */
 /* training: 1 true, 0 false, -1 not said */
 typedef struct tw__layer_methods {
     tw_status (*build)(tw_layer *self, const tw_shape *input_shape);     /* makes the weights; NULL: none */
-    tw_tensor *(*call)(tw_layer *self, tw_tensor *input, int training);  /* NULL: the class can only be subclassed */
+    tw_tensor *(*call)(tw_layer *self, tw_tensor *input, int training);
+    /* From a partial input shape. NULL: the input's. */
+    tw_status (*output_shape)(tw_layer *self, const tw_shape *input_shape, tw_shape *output_shape);
+    bool any_dtype;                                                      /* inputs are not cast to the layer's dtype */
 } tw__layer_methods;
 
 struct tw_layer {
@@ -17,23 +20,94 @@ struct tw_layer {
     char *name;
     tw_dtype dtype;                      /* of the variables */
     bool trainable, built;
+    bool at_root;                        /* its own scope is the root of all names: a Sequential; a model that build() runs */
+    int32_t minimum_rank;                /* of inputs */
+    int64_t last_axis;                   /* size of the inputs' last axis; -1: any */
+    tw_shape batch_input_shape;          /* rank -1: not known */
+    tw_variable **extra;                 /* own weights that are no child any more: a later one took the name. References */
+    size_t extra_count, extra_capacity;
     /* Set by an embedding language whose subclass gives its own `call`: every call from C goes there, building included. */
     tw_tensor *(*foreign_call)(tw_layer *self, tw_tensor *input, int training);
 };
 
 /* Calls the layer: casts float inputs to its dtype, builds it on the first call, and keeps a name scope while it does. */
 tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training);
-/* The three steps of that, for embedding languages: begin (scope), build, end. */
+/* The steps of that, for embedding languages: begin (scope), the cast and the checks of an input, build, end. */
 tw_status tw__layer_begin(tw_layer *layer);
+tw_tensor *tw__layer_input(tw_layer *layer, tw_tensor *input); /* a new reference */
 tw_status tw__layer_build(tw_layer *layer, const tw_shape *input_shape);
 void tw__layer_end(tw_layer *layer);
-/* "Dense" -> "dense", the next time "dense_1"; for the caller to free. */
-char *tw__layer_auto_name(const char *class_name);
-/* A new variable named scope/name, tracked as `name`; borrowed. NULL initializer: glorot_uniform for floats. */
+/* The output's shape for an input's; layers that only an embedding language knows are run on zeros. Builds what is not built. */
+tw_status tw__layer_output_shape(tw_layer *layer, const tw_shape *input_shape, tw_shape *output_shape);
+tw_status tw__layer_run_on_zeros(tw_layer *layer, const tw_shape *input_shape, tw_shape *output_shape);
+/* A new variable named scope/name, tracked as `name`; borrowed. NULL initializer: glorot_uniform for floats, zeros for others. */
 tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_shape *shape, tw_dtype dtype, tw_named initializer,
                                   bool trainable);
-/* All variables below a trackable (its own, those of layers, lists and dicts), each once, in Keras's order: trainable first. */
+/* A weight's first value. (initial.c) */
+tw_tensor *tw__initial_value(tw_named initializer, const tw_shape *shape, tw_dtype dtype);
+/* The op Reshape. (layers/flatten.c) */
+tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape);
+/* "Dense" -> "dense", the next time "dense_1"; for the caller to free. (layers/names.c) */
+char *tw__layer_auto_name(const char *class_name);
+void tw__layer_names_clear(void);
+
+/* ---- weights (layers/weights.c) ---- */
+/* All variables below a trackable (its own, those of layers, lists and dicts), each once, in Keras's order. The list is the caller's, to be
+ * given to tw__free; the variables are borrowed. */
 typedef enum tw__which { TW_ALL_VARIABLES, TW_TRAINABLE_VARIABLES, TW_NON_TRAINABLE_VARIABLES } tw__which;
 tw_status tw__collect_variables(tw_trackable *root, tw__which which, tw_variable ***variables, int64_t *count);
+bool tw__has_variables(tw_trackable *root);
+/* The layers directly below (through lists and dicts), or all with `deep`; borrowed, the list for tw__free. */
+tw_status tw__collect_layers(tw_trackable *root, bool deep, tw_layer ***layers, int64_t *count);
+
+/* ---- models (models/) ---- */
+typedef struct tw__model {
+    tw_layer layer;
+    tw_tensor *(*call)(tw_model *self, tw_tensor *input, int training, void *state); /* of a C program; or NULL */
+    void *state;
+} tw__model;
+
+/* ---- activations (activation.c) ---- */
+/* A function of one tensor, found once: a name, a callable or a layer. Zero is the identity. */
+typedef struct tw__activation {
+    const tw_op *op;                /* plain ops go straight to the door */
+    const tw_signature *signature;  /* any other function of the API, with its defaults */
+    void *arguments;
+    void *object;                   /* a callable or a layer; a reference */
+    bool keeps_input;               /* softmax and sigmoid: cross-entropies work on what went in (tw__logits_of) */
+} tw__activation;
+tw_status tw__activation_find(tw__activation *activation, tw_named named);
+tw_tensor *tw__activation_call(const tw__activation *activation, tw_tensor *input); /* a new reference */
+void tw__activation_free(tw__activation *activation);
+/* What a Keras softmax or sigmoid was computed from, or NULL; borrowed. */
+tw_tensor *tw__logits_of(const tw_tensor *output);
+
+/* ---- configs (config.c) ---- */
+/* A dict in the making. After a failure further steps do nothing and the result is None, with the error set. */
+typedef struct tw__dict {
+    tw_value *items;
+    size_t count, capacity;
+    bool failed;
+} tw__dict;
+void tw__dict_put(tw__dict *dict, const char *key, tw_value value); /* takes the value */
+void tw__dict_put_str(tw__dict *dict, const char *key, const char *text); /* NULL: None */
+tw_value tw__dict_take(tw__dict *dict);
+/* Adds the arguments an object was made with, from its field table; `skip`: names between spaces, " name dtype ". */
+void tw__dict_put_config(tw__dict *dict, const void *object, const char *skip);
+/* {"module", "class_name", "config", "registered_name"} of an object with such a config. */
+tw_value tw__serialize(const void *object, const char *module);
+tw_value tw__shape_value(const tw_shape *shape); /* a tuple, None where not known */
+
+/* ---- text for users (progress.c) ---- */
+/* Where progress lines go: standard output, unless an embedding language has its own. */
+TW_API_FUNCTION extern void (*tw__write_hook)(const char *text, size_t size);
+typedef struct tw__progress {
+    int64_t target;
+    int verbose; /* 0 silent, 1 bar, 2 one line */
+    double start, last_update, after_first;
+    size_t width;
+} tw__progress;
+void tw__progress_start(tw__progress *progress, int64_t target, int verbose);
+void tw__progress_update(tw__progress *progress, int64_t current, bool last);
 
 #endif

@@ -91,8 +91,13 @@ static void tensor_free(void *self)
         tw__free(self);
 }
 
+static void tensor_free_config(void *self)
+{
+    tw_release(((tw_object *)self)->config);
+}
+
 const tw_class tw__tensor_class = {
-    .name = "Tensor", .size = sizeof(tw_tensor), .destroy = tensor_destroy, .free_memory = tensor_free,
+    .name = "Tensor", .size = sizeof(tw_tensor), .destroy = tensor_destroy, .free_memory = tensor_free, .free_config = tensor_free_config,
 };
 
 static tw_tensor *tensor_struct(tw_dtype dtype, const tw_shape *shape, int64_t count)

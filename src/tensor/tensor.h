@@ -49,7 +49,7 @@ void tw__buffer_trim(void); /* gives the calling thread's cached memory back */
 #define TW_INLINE_BYTES 64
 
 struct tw_tensor {
-    tw_object object;
+    tw_object object;    /* its config: NULL, or a reference to a tensor that this one was made from and that is needed with it (keras/) */
     tw_dtype dtype;
     tw_shape shape;
     int64_t count;

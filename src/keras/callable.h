@@ -1,0 +1,26 @@
+/* A function of one tensor that an embedding language gives: an activation, for example. */
+#ifndef TW_CALLABLE_H
+#define TW_CALLABLE_H
+
+#include "tensor/tensor.h"
+
+typedef struct tw_callable tw_callable;
+
+struct tw_callable {
+    tw_object object;
+    tw_tensor *(*call)(tw_callable *self, tw_tensor *input); /* a new reference; NULL: the error is set */
+    void (*end)(tw_callable *self);                          /* lets go of `state`; or NULL */
+    void *state;
+    char *name;                                              /* as it stands in configs */
+};
+
+extern const tw_class tw__callable_class;
+static inline bool tw__is_callable(tw_named named)
+{
+    return tw__named_is_object(named) && tw__is(named, &tw__callable_class);
+}
+/* One reference; the name is copied. If it fails, `end` is not called. */
+tw_callable *tw__callable_new(const char *name, tw_tensor *(*call)(tw_callable *self, tw_tensor *input), void (*end)(tw_callable *self),
+                              void *state);
+
+#endif

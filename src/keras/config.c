@@ -1,0 +1,186 @@
+/* get_config(): the arguments an object was made with, as a dict in Keras's form, made from the field tables. */
+#include <math.h>
+
+#include "keras/callable.h"
+#include "keras/keras.h"
+
+void tw__dict_put(tw__dict *dict, const char *key, tw_value value)
+{
+    tw_value name = { .kind = TW_VALUE_NONE };
+    if (!dict->failed) {
+        name = tw__value_str(key);
+        dict->failed = name.kind != TW_VALUE_STR || TW_GROW(dict->items, dict->capacity, dict->count + 2) != TW_OK;
+    }
+    if (dict->failed) {
+        tw_value_free(&name);
+        tw_value_free(&value);
+        return;
+    }
+    dict->items[dict->count++] = name;
+    dict->items[dict->count++] = value;
+}
+
+void tw__dict_put_str(tw__dict *dict, const char *key, const char *text)
+{
+    tw_value value = { .kind = TW_VALUE_NONE };
+    if (text) {
+        value = tw__value_str(text);
+        dict->failed |= value.kind != TW_VALUE_STR;
+    }
+    tw__dict_put(dict, key, value);
+}
+
+tw_value tw__dict_take(tw__dict *dict)
+{
+    tw_value value = { .kind = TW_VALUE_DICT, .list = { dict->items, (int64_t)dict->count } };
+    if (dict->failed)
+        tw_value_free(&value);
+    *dict = (tw__dict){ 0 };
+    return value;
+}
+
+tw_value tw__shape_value(const tw_shape *shape)
+{
+    if (shape->rank < 0)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    tw_value *items = tw__alloc_array((size_t)shape->rank + 1, sizeof *items);
+    for (int i = 0; items && i < shape->rank; i++) {
+        if (shape->dims[i] >= 0)
+            items[i] = (tw_value){ .kind = TW_VALUE_INT, .i = shape->dims[i] };
+    }
+    return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, items ? shape->rank : 0 } };
+}
+
+/* ---- fields ---- */
+
+static tw_value str_or_none(const char *text)
+{
+    return text ? tw__value_str(text) : (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+/* "nn.relu" is "relu" in a config. */
+static tw_value activation_value(tw_named named)
+{
+    if (!named)
+        return tw__value_str("linear");
+    if (tw__is_callable(named))
+        return str_or_none(((const tw_callable *)named)->name);
+    if (tw__named_is_object(named))
+        return tw__serialize(named, "keras.layers");
+    const char *text = named, *dot = strrchr(text, '.');
+    return tw__value_str(dot ? dot + 1 : text);
+}
+
+static tw_value named_value(const tw_field *field, tw_named named)
+{
+    if (strcmp(field->word, "activation") == 0)
+        return activation_value(named);
+    if (!named)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    return tw__named_is_object(named) ? tw__serialize(named, "keras") : tw__value_str(named);
+}
+
+static tw_value float_value(double number)
+{
+    if (isnan(number))
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    return (tw_value){ .kind = TW_VALUE_FLOAT, .f = number };
+}
+
+static tw_value ints_value(const tw_ints *ints)
+{
+    tw_value *items = ints->given ? tw__alloc_array((size_t)ints->count + 1, sizeof *items) : NULL;
+    if (!items)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    for (int64_t i = 0; i < ints->count; i++)
+        items[i] = (tw_value){ .kind = TW_VALUE_INT, .i = ints->items[i] };
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, ints->count } };
+}
+
+static tw_value field_value(const tw_field *field, const void *args)
+{
+    const void *place = (const char *)args + field->offset;
+    switch (field->kind) {
+    case TW_KIND_INT: {
+        int64_t number = *(const int64_t *)place;
+        return number == TW_NO_INT ? (tw_value){ .kind = TW_VALUE_NONE } : (tw_value){ .kind = TW_VALUE_INT, .i = number };
+    }
+    case TW_KIND_FLOAT:
+        return float_value(*(const double *)place);
+    case TW_KIND_NUMBER:
+        if (((void *const *)place)[1])
+            return tw__serialize(((void *const *)place)[1], "keras.optimizers.schedules");
+        return float_value(*(const double *)place);
+    case TW_KIND_BOOL:
+        return (tw_value){ .kind = TW_VALUE_BOOL, .b = *(const bool *)place != field->inverted };
+    case TW_KIND_STR:
+        return str_or_none(*(const char *const *)place);
+    case TW_KIND_DTYPE: {
+        tw_dtype dtype = *(const tw_dtype *)place;
+        return dtype ? tw__value_str(tw_dtype_name(dtype)) : (tw_value){ .kind = TW_VALUE_NONE };
+    }
+    case TW_KIND_SHAPE:
+        return tw__shape_value(place);
+    case TW_KIND_INTS:
+        return ints_value(place);
+    case TW_KIND_NAMED:
+        return named_value(field, *(const tw_named *)place);
+    case TW_KIND_HANDLE:
+        return *(void *const *)place ? tw__serialize(*(void *const *)place, "keras") : (tw_value){ .kind = TW_VALUE_NONE };
+    default:
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    }
+}
+
+void tw__dict_put_config(tw__dict *dict, const void *object, const char *skip)
+{
+    const tw_signature *signature = tw_class_signature(tw_class_of(object));
+    const void *config = tw_object_config(object);
+    for (int i = 0; signature && config && i < signature->field_count; i++) {
+        const tw_field *field = &signature->fields[i];
+        char word[80];
+        snprintf(word, sizeof word, " %s ", field->name);
+        if (!strstr(skip, word))
+            tw__dict_put(dict, field->name, field_value(field, config));
+    }
+}
+
+/* ---- layers ---- */
+
+static const char layer_fields[] = " name trainable dtype dynamic input_shape input_dim batch_size batch_input_shape ";
+
+static tw_value layer_config(const tw_layer *layer)
+{
+    tw__dict dict = { 0 };
+    tw__dict_put_str(&dict, "name", layer->name);
+    tw__dict_put(&dict, "trainable", (tw_value){ .kind = TW_VALUE_BOOL, .b = layer->trainable });
+    tw__dict_put_str(&dict, "dtype", tw_dtype_name(layer->dtype));
+    if (layer->batch_input_shape.rank >= 0)
+        tw__dict_put(&dict, "batch_input_shape", tw__shape_value(&layer->batch_input_shape));
+    tw__dict_put_config(&dict, layer, layer_fields);
+    return tw__dict_take(&dict);
+}
+
+static tw_value config_of(const void *object)
+{
+    if (tw__is(object, &tw__class_layer))
+        return layer_config(object);
+    tw__dict dict = { 0 };
+    tw__dict_put_config(&dict, object, "");
+    return tw__dict_take(&dict);
+}
+
+tw_value tw__serialize(const void *object, const char *module)
+{
+    tw__dict dict = { 0 };
+    tw__dict_put_str(&dict, "module", module);
+    tw__dict_put_str(&dict, "class_name", tw_class_name(object));
+    tw__dict_put(&dict, "config", config_of(object));
+    tw__dict_put(&dict, "registered_name", (tw_value){ .kind = TW_VALUE_NONE });
+    return tw__dict_take(&dict);
+}
+
+TW_METHOD(layer_get_config, "keras.layers.Layer.get_config(self: layer) -> value", "The arguments that would make the same layer again.")
+{
+    return layer_config(args->self);
+}

@@ -1,0 +1,162 @@
+/* keras.layers.Flatten, Reshape, Activation, ReLU and Softmax: layers without weights. */
+#include "keras/keras.h"
+
+/* ---- Flatten ---- */
+
+static tw_status flatten_init(void *self, const void *given)
+{
+    const tw_layers_flatten_args *args = given;
+    tw_layer *layer = self;
+    layer->minimum_rank = 1;
+    if (args->data_format && strcmp(args->data_format, "channels_first") == 0)
+        return tw__fail(TW_UNIMPLEMENTED, "Flatten \"%s\": data_format='channels_first' is not supported", layer->name);
+    return TW_OK;
+}
+
+static tw_status flatten_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    (void)self;
+    if (input->rank < 1) {
+        *output = TW_SHAPE(-1, -1);
+        return TW_OK;
+    }
+    *output = TW_SHAPE(input->dims[0], 1);
+    for (int i = 1; i < input->rank; i++) {
+        if (input->dims[i] < 0 || output->dims[1] < 0)
+            output->dims[1] = -1;
+        else if (__builtin_mul_overflow(output->dims[1], input->dims[i], &output->dims[1]))
+            return tw__fail(TW_INVALID_ARGUMENT, "Flatten: the shape %s is too large", tw__shape_text(input));
+    }
+    return TW_OK;
+}
+
+tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape)
+{
+    tw_tensor *dims = tw__tensor_of_shape(shape, TW_INT32);
+    tw_tensor *output = dims ? TW_BINARY(Reshape, input, dims) : NULL;
+    tw_release(dims);
+    return output;
+}
+
+static tw_tensor *flatten_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    tw_shape shape;
+    if (flatten_output_shape(self, &input->shape, &shape) != TW_OK)
+        return NULL;
+    return tw__reshape(input, &shape);
+}
+
+static const tw__layer_methods flatten_methods = { .call = flatten_call, .output_shape = flatten_output_shape };
+
+TW_CLASS(layers_flatten,
+    "keras.layers.Flatten(data_format: str {channels_last, channels_first} = channels_last, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = flatten_init, .methods = &flatten_methods,
+    .doc = "All axes but the first become one.");
+
+/* ---- Reshape ---- */
+
+static tw_status reshape_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    const tw_layers_reshape_args *args = tw_object_config(self);
+    int64_t count = args ? args->target_shape.count : 0, known = 1, size = 1;
+    int unknown = -1;
+    if (input->rank < 1 || count >= TW_MAX_RANK)
+        return tw__fail(TW_VALUE_ERROR, "Reshape \"%s\": input shape %s, target of rank %lld", self->name, tw__shape_text(input),
+                        (long long)count);
+    *output = (tw_shape){ .rank = (int32_t)count + 1, .dims = { input->dims[0] } };
+    for (int i = 0; i < count; i++) {
+        int64_t dim = args->target_shape.items[i];
+        output->dims[i + 1] = dim;
+        if (dim < -1 || (dim == -1 && unknown >= 0) || (dim >= 0 && __builtin_mul_overflow(known, dim, &known)))
+            return tw__fail(TW_VALUE_ERROR, "There must be at most one unknown dimension (-1) in target_shape. Reshape \"%s\", dimension %d: %lld",
+                            self->name, i, (long long)dim);
+        if (dim == -1)
+            unknown = i + 1;
+    }
+    for (int i = 1; i < input->rank; i++) {
+        if (input->dims[i] < 0)
+            return TW_OK;
+        size *= input->dims[i];
+    }
+    if (unknown >= 0 ? known == 0 || size % known != 0 : size != known)
+        return tw__fail(TW_VALUE_ERROR, "total size of new array must be unchanged, input_shape = %s, target of %lld values",
+                        tw__shape_text(input), (long long)known);
+    if (unknown >= 0)
+        output->dims[unknown] = size / known;
+    return TW_OK;
+}
+
+static tw_tensor *reshape_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    tw_shape shape;
+    return reshape_output_shape(self, &input->shape, &shape) == TW_OK ? tw__reshape(input, &shape) : NULL;
+}
+
+static const tw__layer_methods reshape_methods = { .call = reshape_call, .output_shape = reshape_output_shape };
+
+TW_CLASS(layers_reshape, "keras.layers.Reshape(target_shape: ints, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &reshape_methods,
+    .doc = "Gives every example another shape.");
+
+/* ---- Activation ---- */
+
+typedef struct activation_layer {
+    tw_layer layer;
+    tw__activation activation;
+} activation_layer;
+
+static tw_status activation_init(void *self, const void *given)
+{
+    const tw_layers_activation_args *args = given;
+    return tw__activation_find(&((activation_layer *)self)->activation, args->activation);
+}
+
+static void activation_visit(void *self, tw__visitor visitor, void *context)
+{
+    activation_layer *layer = self;
+    if (layer->activation.object)
+        visitor(context, layer->activation.object);
+}
+
+static void activation_clear(void *self)
+{
+    tw__activation_free(&((activation_layer *)self)->activation);
+}
+
+static tw_tensor *activation_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    return tw__activation_call(&((activation_layer *)self)->activation, input);
+}
+
+static const tw__layer_methods activation_methods = { .call = activation_call };
+
+TW_CLASS(layers_activation, "keras.layers.Activation(activation: named<activation>, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(activation_layer), .init = activation_init, .destroy = activation_clear,
+    .visit = activation_visit, .clear = activation_clear, .methods = &activation_methods,
+    .doc = "Applies a function to its input.");
+
+/* ---- Softmax ---- */
+
+static tw_status softmax_init(void *self, const void *given)
+{
+    const tw_layers_softmax_args *args = given;
+    if (args->axis != -1)
+        return tw__fail(TW_UNIMPLEMENTED, "Softmax \"%s\": axis=%lld is not supported, expected -1", ((tw_layer *)self)->name,
+                        (long long)args->axis);
+    return TW_OK;
+}
+
+static tw_tensor *softmax_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)self, (void)training;
+    return TW_UNARY(Softmax, input);
+}
+
+static const tw__layer_methods softmax_methods = { .call = softmax_call };
+
+TW_CLASS(layers_softmax, "keras.layers.Softmax(axis: int = -1, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = softmax_init, .methods = &softmax_methods,
+    .doc = "exp(x) / sum(exp(x)) along the last axis.");

@@ -1,0 +1,250 @@
+/* keras.layers.Layer: the class that all layers and models begin with, and what happens when one is called.
+ *
+ *     call:  scope "name/" -> input cast and checked -> first time: build (weights) -> the class's call
+ *
+ * A subclass of an embedding language sets foreign_call, and then goes through the same steps itself. */
+#include <thalweg/keras.h>
+
+#include "keras/keras.h"
+
+static tw_status layer_init(void *self, const void *given)
+{
+    tw_layer *layer = self;
+    const tw_layer_args *args = given;
+    layer->name = args->name ? tw__strdup(args->name) : tw__layer_auto_name(layer->trackable.object.class->name);
+    if (!layer->name)
+        return tw__error_status();
+    layer->dtype = args->dtype ? args->dtype : TW_FLOAT32;
+    layer->trainable = !args->no_trainable;
+    layer->last_axis = -1;
+    layer->batch_input_shape = args->batch_input_shape;
+    if (args->dynamic)
+        return tw__fail(TW_UNIMPLEMENTED, "Layer %s: dynamic=True is not supported", layer->name);
+    if (args->batch_input_shape.rank < 0 && (args->input_shape.rank >= 0 || args->input_dim != TW_NO_INT)) {
+        tw_shape *shape = &layer->batch_input_shape;
+        if (args->input_shape.rank >= TW_MAX_RANK)
+            return tw__fail(TW_INVALID_ARGUMENT, "Layer %s: input_shape has rank %d, expected at most %d", layer->name,
+                            args->input_shape.rank, TW_MAX_RANK - 1);
+        *shape = TW_SHAPE(args->batch_size == TW_NO_INT ? -1 : args->batch_size, args->input_dim);
+        if (args->input_shape.rank >= 0) {
+            shape->rank = args->input_shape.rank + 1;
+            memcpy(&shape->dims[1], args->input_shape.dims, (size_t)args->input_shape.rank * sizeof shape->dims[0]);
+        }
+    }
+    return TW_OK;
+}
+
+static void layer_visit(void *self, tw__visitor visitor, void *context)
+{
+    tw_layer *layer = self;
+    for (size_t i = 0; i < layer->extra_count; i++)
+        visitor(context, &layer->extra[i]->trackable.object);
+}
+
+static void layer_clear(void *self)
+{
+    tw_layer *layer = self;
+    size_t count = layer->extra_count;
+    tw_variable **extra = layer->extra;
+    layer->extra = NULL;
+    layer->extra_count = layer->extra_capacity = 0;
+    for (size_t i = 0; i < count; i++)
+        tw_release(extra[i]);
+    tw__free(extra);
+}
+
+static void layer_destroy(void *self)
+{
+    layer_clear(self);
+    tw__free(((tw_layer *)self)->name);
+}
+
+static tw_tensor *identity_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)self, (void)training;
+    return tw_retain(input);
+}
+
+static const tw__layer_methods layer_methods = { .call = identity_call };
+
+TW_CLASS(layer,
+    "keras.layers.Layer(trainable: bool = True, name: str = None, dtype: dtype = None, dynamic: bool = False, input_shape: shape = None, "
+    "input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None)",
+    .parent = &tw__trackable_class, .size = sizeof(tw_layer), .init = layer_init, .destroy = layer_destroy, .visit = layer_visit,
+    .clear = layer_clear, .methods = &layer_methods,
+    .doc = "Weights and a function of tensors that uses them; the base of all layers.");
+
+/* ---- calling ---- */
+
+tw_status tw__layer_begin(tw_layer *layer)
+{
+    return tw__scope_push(layer->at_root ? NULL : layer->name);
+}
+
+void tw__layer_end(tw_layer *layer)
+{
+    (void)layer;
+    tw__scope_pop();
+}
+
+static tw_status check_input(const tw_layer *layer, const tw_shape *shape)
+{
+    const char *expected = NULL;
+    if (shape->rank >= 0 && shape->rank < layer->minimum_rank)
+        expected = "rank";
+    else if (layer->last_axis >= 0 && shape->rank > 0 && shape->dims[shape->rank - 1] >= 0 &&
+             shape->dims[shape->rank - 1] != layer->last_axis)
+        expected = "axis";
+    if (!expected)
+        return TW_OK;
+    char *text = tw__shape_tuple(shape);
+    if (*expected == 'r')
+        tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected min_ndim=%d, found ndim=%d. "
+                 "Full shape received: %s", layer->name, layer->minimum_rank, shape->rank, text ? text : "");
+    else
+        tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected axis -1 of input shape to have value %lld, "
+                 "but received input with shape %s", layer->name, (long long)layer->last_axis, text ? text : "");
+    tw__free(text);
+    return tw__error_status();
+}
+
+tw_tensor *tw__layer_input(tw_layer *layer, tw_tensor *input)
+{
+    if (check_input(layer, &input->shape) != TW_OK)
+        return NULL;
+    const tw__layer_methods *methods = tw__methods(layer);
+    if (input->dtype == layer->dtype || methods->any_dtype || !tw__dtype_is_float(input->dtype) || !tw__dtype_is_float(layer->dtype))
+        return tw_retain(input);
+    tw_attr target = TW_A_TYPE("DstT", layer->dtype);
+    return tw__call(&tw__op_Cast, &input, 1, &target, 1);
+}
+
+tw_status tw__layer_build(tw_layer *layer, const tw_shape *input_shape)
+{
+    if (layer->built)
+        return TW_OK;
+    const tw__layer_methods *methods = tw__methods(layer);
+    if (methods->build)
+        TW_TRY(methods->build(layer, input_shape));
+    layer->built = true;
+    return TW_OK;
+}
+
+tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training)
+{
+    if (!layer || !input) {
+        tw__fail(TW_INVALID_ARGUMENT, "calling a layer: the %s is NULL", layer ? "input" : "layer");
+        return NULL;
+    }
+    if (layer->foreign_call)
+        return layer->foreign_call(layer, input, training);
+    const tw__layer_methods *methods = tw__methods(layer);
+    if (!methods->call) {
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "a %s can't be called with one input", tw_class_name(layer));
+        return NULL;
+    }
+    tw_tensor *ready = tw__layer_input(layer, input), *output = NULL;
+    if (!ready)
+        return NULL;
+    if (tw__layer_begin(layer) == TW_OK) {
+        if (tw__layer_build(layer, &ready->shape) == TW_OK)
+            output = methods->call(layer, ready, training);
+        tw__layer_end(layer);
+    }
+    tw_release(ready);
+    return output;
+}
+
+/* Runs the layer on zeros, with 1 for every dimension that is not known. */
+tw_status tw__layer_run_on_zeros(tw_layer *layer, const tw_shape *input_shape, tw_shape *output_shape)
+{
+    tw_shape shape = *input_shape;
+    if (shape.rank < 0)
+        return tw__fail(TW_VALUE_ERROR, "layer \"%s\" can't be built: the rank of its input is not known", layer->name);
+    for (int i = 0; i < shape.rank; i++)
+        shape.dims[i] = shape.dims[i] < 0 ? 1 : shape.dims[i];
+    tw_tensor *zeros = tw_tensor_new(layer->dtype, shape, NULL);
+    tw_tensor *output = zeros ? tw__layer_call(layer, zeros, 0) : NULL;
+    tw_release(zeros);
+    if (!output)
+        return tw__error_status();
+    *output_shape = output->shape;
+    if (output_shape->rank > 0 && input_shape->rank > 0 && input_shape->dims[0] < 0)
+        output_shape->dims[0] = -1;
+    tw_release(output);
+    return TW_OK;
+}
+
+tw_status tw__layer_output_shape(tw_layer *layer, const tw_shape *input_shape, tw_shape *output_shape)
+{
+    const tw__layer_methods *methods = tw__methods(layer);
+    bool known = !layer->foreign_call && (methods->output_shape || !tw__is(layer, &tw__class_model));
+    if (!known)
+        return tw__layer_run_on_zeros(layer, input_shape, output_shape);
+    TW_TRY(check_input(layer, input_shape));
+    TW_TRY(tw__layer_begin(layer));
+    tw_status status = tw__layer_build(layer, input_shape);
+    tw__layer_end(layer);
+    TW_TRY(status);
+    if (methods->output_shape)
+        return methods->output_shape(layer, input_shape, output_shape);
+    *output_shape = *input_shape;
+    return TW_OK;
+}
+
+/* ---- weights ---- */
+
+/* The variable that had the name stays a weight of the layer. */
+static tw_status keep_replaced(tw_layer *layer, const char *name)
+{
+    tw_trackable *old = tw__tracked(&layer->trackable, name);
+    if (!old || !tw__is(old, &tw__class_variable))
+        return TW_OK;
+    TW_TRY(TW_GROW(layer->extra, layer->extra_capacity, layer->extra_count + 1));
+    layer->extra[layer->extra_count++] = tw_retain(old);
+    return TW_OK;
+}
+
+tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_shape *shape, tw_dtype dtype, tw_named initializer,
+                                  bool trainable)
+{
+    if (!dtype)
+        dtype = layer->dtype;
+    if (!name)
+        name = "Variable";
+    tw_shape whole = shape->rank < 0 ? TW_SCALAR : *shape;
+    if (!tw__shape_known(&whole)) {
+        tw__fail(TW_VALUE_ERROR, "layer \"%s\", add_weight: the shape %s of `%s` is not complete", layer->name, tw__shape_text(&whole), name);
+        return NULL;
+    }
+    if (!initializer)
+        initializer = tw__dtype_is_float(dtype) ? "glorot_uniform" : "zeros";
+    tw_tensor *value = tw__initial_value(initializer, &whole, dtype);
+    char *full = value ? tw__format("%s%s", tw__scope(), name) : NULL;
+    tw_variable *variable = full ? tw__variable_new(value, full, trainable, &whole) : NULL;
+    tw__free(full);
+    tw_release(value);
+    if (!variable)
+        return NULL;
+    tw_status status = keep_replaced(layer, name);
+    if (status == TW_OK)
+        status = tw__track(&layer->trackable, name, variable);
+    tw_release(variable);
+    return status == TW_OK ? variable : NULL;
+}
+
+TW_METHOD(layer_own_call, "keras.layers.Layer.call(self: layer, inputs: tensor, training: value = None) -> tensor",
+          "What the layer computes, without what a call of it does besides.")
+{
+    const tw_value *training = &args->training;
+    int said = training->kind == TW_VALUE_BOOL ? training->b : training->kind == TW_VALUE_INT ? training->i != 0 : -1;
+    const tw__layer_methods *methods = tw__methods(args->self);
+    if (!methods->call)
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "a %s can't be called with one input", tw_class_name(args->self));
+    return methods->call ? methods->call(args->self, args->inputs, said) : NULL;
+}
+
+tw_tensor *tw_layer_call(tw_layer *layer, tw_tensor *input)
+{
+    return tw__layer_call(layer, input, -1);
+}

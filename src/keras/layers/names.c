@@ -1,0 +1,90 @@
+/* Names that layers get by themselves: the class's name in snake case, numbered from the second one on. */
+#include <ctype.h>
+#include <pthread.h>
+
+#include "keras/keras.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tw__map counts; /* base name -> how often it was given, as a pointer-sized number */
+
+static bool small_or_digit(char c)
+{
+    return islower((unsigned char)c) || isdigit((unsigned char)c);
+}
+
+/* "MyLSTMCell" -> "my_lstm_cell", "Conv2D" -> "conv2d". An underscore goes before a capital with small letters or digits behind it,
+ * unless the character before it belongs to another such word, and between a small letter and a capital. */
+static char *snake_case(const char *name)
+{
+    tw__text words = { 0 }, text = { 0 };
+    for (size_t i = 0; name[i];) {
+        tw__text_bytes(&words, &name[i], 1);
+        if (!isupper((unsigned char)name[i + 1]) || !small_or_digit(name[i + 2])) {
+            i++;
+            continue;
+        }
+        size_t end = i + 2;
+        while (small_or_digit(name[end]))
+            end++;
+        tw__text_add(&words, "_");
+        tw__text_bytes(&words, &name[i + 1], end - i - 1);
+        i = end;
+    }
+    if (*name == '_')
+        tw__text_add(&text, "private");
+    for (size_t i = 0; i < words.size; i++) {
+        if (i && islower((unsigned char)words.data[i - 1]) && isupper((unsigned char)words.data[i]))
+            tw__text_add(&text, "_");
+        char small = (char)tolower((unsigned char)words.data[i]);
+        tw__text_bytes(&text, &small, 1);
+    }
+    text.failed |= words.failed;
+    tw__text_free(&words);
+    return tw__text_take(&text);
+}
+
+char *tw__layer_auto_name(const char *class_name)
+{
+    char *base = snake_case(class_name);
+    if (!base)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    uintptr_t count = (uintptr_t)tw__map_get(&counts, base, strlen(base));
+    tw_status status = tw__map_put(&counts, base, strlen(base), (void *)(count + 1));
+    pthread_mutex_unlock(&lock);
+    if (status == TW_OK && count) {
+        char *numbered = tw__format("%s_%zu", base, (size_t)count);
+        tw__free(base);
+        return numbered;
+    }
+    if (status != TW_OK) {
+        tw__free(base);
+        return NULL;
+    }
+    return base;
+}
+
+void tw__layer_names_clear(void)
+{
+    pthread_mutex_lock(&lock);
+    tw__map_free(&counts, NULL);
+    pthread_mutex_unlock(&lock);
+}
+
+TW_API(backend_clear_session, "keras.backend.clear_session()", "Numbers the names of layers from the beginning again.")
+{
+    tw__layer_names_clear();
+    return TW_OK;
+}
+
+TW_API(backend_get_uid, "keras.backend.get_uid(prefix: str = '') -> int", "The next number for names that begin so, from 1.")
+{
+    pthread_mutex_lock(&lock);
+    char *key = tw__format("uid/%s", args->prefix ? args->prefix : "");
+    uintptr_t count = key ? (uintptr_t)tw__map_get(&counts, key, strlen(key)) + 1 : 0;
+    if (key)
+        tw__map_put(&counts, key, strlen(key), (void *)count);
+    pthread_mutex_unlock(&lock);
+    tw__free(key);
+    return (int64_t)count;
+}

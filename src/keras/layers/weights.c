@@ -1,0 +1,224 @@
+/* The variables of layers and models, in Keras's order.
+ *
+ * A layer's own variables (attributes, also inside lists and dicts) come before those of the layers below it, the trainable ones first. A model
+ * goes through what it holds in the order of tracking and puts its own variables last. A frozen layer counts all of them as not trainable. */
+#include "keras/keras.h"
+
+enum { FEW = 32 }; /* so many variables are searched one by one */
+
+typedef struct gathering {
+    void **items;
+    size_t count, capacity;
+    tw__pointer_map seen; /* in use from FEW items on */
+    tw_status status;
+} gathering;
+
+/* The way from the root to where the walk stands: an object that holds one of its own ancestors is not entered again. */
+typedef struct way {
+    const tw_trackable *object;
+    const struct way *up;
+} way;
+
+static bool is_on_way(const way *path, const tw_trackable *object)
+{
+    for (; path; path = path->up) {
+        if (path->object == object)
+            return true;
+    }
+    return false;
+}
+
+static bool is_new(gathering *g, const void *item)
+{
+    if (g->count < FEW) {
+        for (size_t i = 0; i < g->count; i++) {
+            if (g->items[i] == item)
+                return false;
+        }
+        return true;
+    }
+    for (size_t i = 0; g->count == FEW && !g->seen.count && i < g->count && g->status == TW_OK; i++)
+        g->status = tw__pointer_map_put(&g->seen, g->items[i], 1);
+    return !tw__pointer_map_get(&g->seen, item, 0);
+}
+
+static void add(gathering *g, void *item)
+{
+    if (g->status != TW_OK || !is_new(g, item))
+        return;
+    if (g->status == TW_OK)
+        g->status = TW_GROW(g->items, g->capacity, g->count + 1);
+    if (g->status == TW_OK && g->count >= FEW)
+        g->status = tw__pointer_map_put(&g->seen, item, 1);
+    if (g->status == TW_OK)
+        g->items[g->count++] = item;
+}
+
+static bool is_variable(const tw__child *child)
+{
+    return tw__is(child->object, &tw__class_variable);
+}
+
+static bool is_layer(const tw__child *child)
+{
+    return tw__is(child->object, &tw__class_layer);
+}
+
+static bool is_container(const tw__child *child)
+{
+    return tw__is(child->object, &tw__container_class);
+}
+
+/* Variables that stand directly on the object or, with `deep`, in lists and dicts on it. */
+static void gather_own(gathering *g, const tw_trackable *object, bool trainable, bool deep, const way *up)
+{
+    way path = { object, up };
+    for (size_t i = 0; i < object->child_count; i++) {
+        const tw__child *child = &object->children[i];
+        if (is_variable(child)) {
+            if (((tw_variable *)child->object)->trainable == trainable)
+                add(g, child->object);
+        } else if (deep && is_container(child) && !is_on_way(&path, (tw_trackable *)child->object)) {
+            gather_own(g, (tw_trackable *)child->object, trainable, true, &path);
+        }
+    }
+    if (!tw__is(object, &tw__class_layer))
+        return;
+    const tw_layer *layer = (const tw_layer *)object;
+    for (size_t i = 0; i < layer->extra_count; i++) {
+        if (layer->extra[i]->trainable == trainable)
+            add(g, layer->extra[i]);
+    }
+}
+
+static void gather(gathering *g, const tw_trackable *object, tw__which which, const way *up);
+
+/* Variables of the layers below, through lists and dicts. */
+static void gather_below(gathering *g, const tw_trackable *object, tw__which which, const way *up)
+{
+    way path = { object, up };
+    for (size_t i = 0; i < object->child_count; i++) {
+        const tw__child *child = &object->children[i];
+        tw_trackable *below = (tw_trackable *)child->object;
+        if (is_on_way(&path, below))
+            continue;
+        if (is_layer(child))
+            gather(g, below, which, &path);
+        else if (is_container(child))
+            gather_below(g, below, which, &path);
+    }
+}
+
+static void gather_container(gathering *g, const tw_trackable *container, tw__which which, const way *up)
+{
+    gather_below(g, container, which, up);
+    if (which != TW_NON_TRAINABLE_VARIABLES)
+        gather_own(g, container, true, true, up);
+    if (which != TW_TRAINABLE_VARIABLES)
+        gather_own(g, container, false, true, up);
+}
+
+static void gather_model(gathering *g, const tw_layer *model, tw__which which, const way *up)
+{
+    const tw_trackable *object = &model->trackable;
+    way path = { object, up };
+    bool frozen = !model->trainable;
+    if (which == TW_TRAINABLE_VARIABLES && frozen)
+        return;
+    for (int pass = frozen && which == TW_NON_TRAINABLE_VARIABLES ? 0 : 1; pass < 2; pass++) {
+        tw__which asked = pass == 0 ? TW_TRAINABLE_VARIABLES : which;
+        for (size_t i = 0; i < object->child_count; i++) {
+            const tw__child *child = &object->children[i];
+            tw_trackable *below = (tw_trackable *)child->object;
+            bool again = i && object->children[i - 1].object == child->object; /* a Sequential's layers have two names */
+            if (again || is_on_way(&path, below))
+                continue;
+            if (is_layer(child))
+                gather(g, below, asked, &path);
+            else if (is_container(child))
+                gather_container(g, below, asked, &path);
+        }
+        if (pass == 0 || (pass == 1 && which != TW_NON_TRAINABLE_VARIABLES))
+            gather_own(g, object, true, false, up);
+    }
+    if (which != TW_TRAINABLE_VARIABLES)
+        gather_own(g, object, false, false, up);
+}
+
+static void gather(gathering *g, const tw_trackable *object, tw__which which, const way *up)
+{
+    if (!tw__is(object, &tw__class_layer)) {
+        gather_container(g, object, which, up);
+        return;
+    }
+    const tw_layer *layer = (const tw_layer *)object;
+    if (tw__is(layer, &tw__class_model)) {
+        gather_model(g, layer, which, up);
+        return;
+    }
+    if (which == TW_ALL_VARIABLES) {
+        gather(g, object, TW_TRAINABLE_VARIABLES, up);
+        gather(g, object, TW_NON_TRAINABLE_VARIABLES, up);
+        return;
+    }
+    if (layer->trainable) {
+        gather_own(g, object, which == TW_TRAINABLE_VARIABLES, true, up);
+        gather_below(g, object, which, up);
+    } else if (which == TW_NON_TRAINABLE_VARIABLES) {
+        gather_own(g, object, true, true, up);
+        gather_own(g, object, false, true, up);
+        gather_below(g, object, TW_ALL_VARIABLES, up);
+    }
+}
+
+static tw_status finish(gathering *g, void ***items, int64_t *count)
+{
+    tw__pointer_map_free(&g->seen);
+    if (g->status != TW_OK) {
+        tw__free(g->items);
+        g->items = NULL;
+        g->count = 0;
+    }
+    *items = g->items;
+    *count = (int64_t)g->count;
+    return g->status;
+}
+
+tw_status tw__collect_variables(tw_trackable *root, tw__which which, tw_variable ***variables, int64_t *count)
+{
+    gathering g = { 0 };
+    gather(&g, root, which, NULL);
+    return finish(&g, (void ***)variables, count);
+}
+
+bool tw__has_variables(tw_trackable *root)
+{
+    gathering g = { 0 };
+    gather(&g, root, TW_ALL_VARIABLES, NULL);
+    bool found = g.count != 0;
+    tw__pointer_map_free(&g.seen);
+    tw__free(g.items);
+    return found;
+}
+
+static void gather_layers(gathering *g, const tw_trackable *object, bool deep, const way *up)
+{
+    way path = { object, up };
+    for (size_t i = 0; i < object->child_count; i++) {
+        const tw__child *child = &object->children[i];
+        tw_trackable *below = (tw_trackable *)child->object;
+        if (is_on_way(&path, below))
+            continue;
+        if (is_layer(child))
+            add(g, below);
+        if (is_container(child) || (deep && is_layer(child)))
+            gather_layers(g, below, deep, &path);
+    }
+}
+
+tw_status tw__collect_layers(tw_trackable *root, bool deep, tw_layer ***layers, int64_t *count)
+{
+    gathering g = { 0 };
+    gather_layers(&g, root, deep, NULL);
+    return finish(&g, (void ***)layers, count);
+}

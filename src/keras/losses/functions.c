@@ -1,0 +1,286 @@
+/* Losses as functions of labels and predictions, with Keras's arithmetic. Each gives one value per example: the last axis is gone.
+ *
+ * Predictions are probabilities unless from_logits says otherwise. Those that a Keras softmax or sigmoid made still carry what went into it, and
+ * then the loss is computed from that, which is exact where probabilities have run into 0 or 1. */
+#include "keras/losses/losses.h"
+
+static const double epsilon = 1e-7;
+
+/* Between epsilon and 1 - epsilon, so that the logarithm is finite. */
+static tw_tensor *clip(tw_tensor *p)
+{
+    double high = p->dtype == TW_FLOAT64 ? 1 - epsilon : (double)(1.0f - (float)epsilon);
+    tw_tensor *low = tw__float_scalar(p->dtype, epsilon), *limit = tw__float_scalar(p->dtype, high);
+    tw_tensor *clipped = low && limit ? tw__call(&tw__op_ClipByValue, TW_IN(p, low, limit), 3, NULL, 0) : NULL;
+    tw_release(low);
+    tw_release(limit);
+    return clipped;
+}
+
+static tw_tensor *clipped_log(tw_tensor *p)
+{
+    tw_tensor *clipped = clip(p);
+    tw_tensor *log = clipped ? TW_UNARY(Log, clipped) : NULL;
+    tw_release(clipped);
+    return log;
+}
+
+static tw_tensor *need_float(tw_tensor *y_pred, const char *function)
+{
+    if (tw__dtype_is_float(y_pred->dtype))
+        return y_pred;
+    tw__fail(TW_TYPE_ERROR, "%s: y_pred has dtype %s, expected a float", function, tw_dtype_name(y_pred->dtype));
+    return NULL;
+}
+
+/* The logits: given, remembered, or the logarithm of the clipped probabilities. A new reference. */
+static tw_tensor *logits_from(tw_tensor *y_pred, bool from_logits)
+{
+    tw_tensor *kept = tw__logits_of(y_pred);
+    if (kept)
+        return tw_retain(kept);
+    return from_logits ? tw_retain(y_pred) : clipped_log(y_pred);
+}
+
+/* ---- sparse categorical ---- */
+
+/* The class axis goes last. */
+static tw_tensor *move_last(tw_tensor *x, int64_t axis)
+{
+    int rank = x->shape.rank;
+    int32_t order[TW_MAX_RANK];
+    for (int i = 0, k = 0; i < rank; i++) {
+        if (i != axis)
+            order[k++] = i;
+    }
+    order[rank - 1] = (int32_t)axis;
+    tw_tensor *permutation = tw_tensor_new(TW_INT32, TW_SHAPE(rank), order);
+    tw_tensor *output = permutation ? TW_BINARY(Transpose, x, permutation) : NULL;
+    tw_release(permutation);
+    return output;
+}
+
+/* One loss per label; labels [n], logits [n, classes], or with more leading axes. */
+static tw_tensor *sparse_losses(tw_tensor *labels, tw_tensor *logits)
+{
+    int rank = logits->shape.rank;
+    tw_shape rows = TW_SHAPE(-1, logits->shape.dims[rank - 1]), flat = TW_SHAPE(labels->count), whole = logits->shape;
+    whole.rank--;
+    bool plain = rank == 2 && labels->shape.rank == 1;
+    tw_tensor *matrix = plain ? tw_retain(logits) : tw__reshape(logits, &rows);
+    tw_tensor *vector = plain ? tw_retain(labels) : tw__reshape(labels, &flat);
+    tw_tensor *outputs[2] = { NULL, NULL };
+    int count = 2;
+    if (matrix && vector &&
+        tw__apply(&tw__op_SparseSoftmaxCrossEntropyWithLogits, TW_IN(matrix, vector), 2, NULL, 0, outputs, &count) != TW_OK)
+        outputs[0] = NULL;
+    tw_release(matrix);
+    tw_release(vector);
+    tw_tensor *losses = outputs[0];
+    if (losses)
+        tw_release(outputs[1]);
+    if (losses && rank > 2) {
+        outputs[0] = tw__reshape(losses, &whole);
+        tw_release(losses);
+        losses = outputs[0];
+    }
+    return losses;
+}
+
+/* Examples of the class that does not count have loss 0, whatever their logits are. */
+static tw_tensor *sparse_ignoring(tw_tensor *labels, tw_tensor *logits, int64_t ignored)
+{
+    tw_tensor *wide = tw__cast(labels, TW_INT64), *class_number = tw_tensor_int64(ignored), *zero = tw_tensor_int64(0);
+    tw_tensor *counts = wide && class_number ? TW_BINARY(NotEqual, wide, class_number) : NULL;
+    tw_tensor *safe = counts && zero ? tw__call(&tw__op_SelectV2, TW_IN(counts, wide, zero), 3, NULL, 0) : NULL;
+    tw_tensor *losses = safe ? sparse_losses(safe, logits) : NULL;
+    tw_tensor *none = losses ? tw__float_scalar(losses->dtype, 0) : NULL;
+    tw_tensor *mask = losses ? tw__reshape(counts, &losses->shape) : NULL;
+    tw_tensor *output = none && mask ? tw__call(&tw__op_SelectV2, TW_IN(mask, losses, none), 3, NULL, 0) : NULL;
+    void *made[] = { wide, class_number, zero, counts, safe, losses, none, mask };
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        tw_release(made[i]);
+    return output;
+}
+
+TW_API(sparse_categorical_crossentropy,
+       "keras.losses.sparse_categorical_crossentropy|keras.metrics.sparse_categorical_crossentropy(y_true: tensor, y_pred: tensor, "
+       "from_logits: bool = False, axis: int = -1, ignore_class: int = None) -> tensor",
+       "Cross-entropy of predicted distributions with classes given by number.")
+{
+    tw_tensor *y_pred = need_float(args->y_pred, "sparse_categorical_crossentropy");
+    int rank = args->y_pred->shape.rank;
+    int64_t axis = args->axis < 0 ? args->axis + rank : args->axis;
+    if (!y_pred)
+        return NULL;
+    if (rank < 1 || axis < 0 || axis >= rank) {
+        tw__fail(TW_VALUE_ERROR, "sparse_categorical_crossentropy: axis=%lld, y_pred has shape %s", (long long)args->axis,
+                 tw__shape_text(&args->y_pred->shape));
+        return NULL;
+    }
+    tw_dtype labels_dtype = args->y_true->dtype == TW_INT32 ? TW_INT32 : TW_INT64;
+    tw_tensor *labels = tw__cast(args->y_true, labels_dtype);
+    tw_tensor *logits = labels ? logits_from(y_pred, args->from_logits) : NULL;
+    if (logits && axis != rank - 1) {
+        tw_tensor *moved = move_last(logits, axis);
+        tw_release(logits);
+        logits = moved;
+    }
+    tw_tensor *losses = !logits ? NULL : args->ignore_class == TW_NO_INT ? sparse_losses(labels, logits)
+                                                                        : sparse_ignoring(labels, logits, args->ignore_class);
+    tw_release(labels);
+    tw_release(logits);
+    return losses;
+}
+
+/* ---- categorical and binary ---- */
+
+/* y_true · (1 - smoothing) + extra */
+static tw_tensor *smooth(tw_tensor *y_true, double smoothing, double extra)
+{
+    if (smoothing == 0)
+        return tw_retain(y_true);
+    tw_tensor *factor = tw__float_scalar(y_true->dtype, 1 - smoothing), *shift = tw__float_scalar(y_true->dtype, extra);
+    tw_tensor *scaled = factor && shift ? TW_BINARY(Mul, y_true, factor) : NULL;
+    tw_tensor *output = scaled ? TW_BINARY(AddV2, scaled, shift) : NULL;
+    tw_release(factor);
+    tw_release(shift);
+    tw_release(scaled);
+    return output;
+}
+
+static tw_tensor *negative_sum(tw_tensor *labels, tw_tensor *logs, int64_t axis)
+{
+    tw_tensor *product = logs ? TW_BINARY(Mul, labels, logs) : NULL;
+    tw_tensor *sum = product ? tw__reduce_axis(&tw__op_Sum, product, axis, false) : NULL;
+    tw_tensor *output = sum ? TW_UNARY(Neg, sum) : NULL;
+    tw_release(product);
+    tw_release(sum);
+    return output;
+}
+
+static tw_tensor *categorical_from_logits(tw_tensor *labels, tw_tensor *logits, int64_t axis)
+{
+    int rank = logits->shape.rank;
+    if (axis != -1 && axis != rank - 1) {
+        tw__fail(TW_UNIMPLEMENTED, "categorical_crossentropy: axis=%lld with logits is not supported, expected the last", (long long)axis);
+        return NULL;
+    }
+    tw_shape rows = TW_SHAPE(-1, logits->shape.dims[rank - 1]), whole = logits->shape;
+    whole.rank--;
+    tw_tensor *matrix = tw__reshape(logits, &rows), *targets = matrix ? tw__reshape(labels, &rows) : NULL;
+    tw_tensor *outputs[2] = { NULL, NULL }, *losses = NULL;
+    int count = 2;
+    if (targets && tw__apply(&tw__op_SoftmaxCrossEntropyWithLogits, TW_IN(matrix, targets), 2, NULL, 0, outputs, &count) == TW_OK) {
+        losses = tw__reshape(outputs[0], &whole);
+        tw_release(outputs[0]);
+        tw_release(outputs[1]);
+    }
+    tw_release(matrix);
+    tw_release(targets);
+    return losses;
+}
+
+TW_API(categorical_crossentropy,
+       "keras.losses.categorical_crossentropy|keras.metrics.categorical_crossentropy(y_true: tensor, y_pred: tensor, "
+       "from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1) -> tensor",
+       "Cross-entropy of predicted distributions with given ones.")
+{
+    tw_tensor *y_pred = need_float(args->y_pred, "categorical_crossentropy"), *losses = NULL;
+    if (!y_pred)
+        return NULL;
+    if (y_pred->shape.rank < 1 || !tw__shape_equal(&y_pred->shape, &args->y_true->shape)) {
+        tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", tw__shape_text(&args->y_true->shape), tw__shape_text(&y_pred->shape));
+        return NULL;
+    }
+    tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
+    double classes = (double)y_pred->shape.dims[y_pred->shape.rank - 1];
+    tw_tensor *labels = cast ? smooth(cast, args->label_smoothing, args->label_smoothing / classes) : NULL;
+    tw_tensor *kept = tw__logits_of(y_pred);
+    if (labels && (kept || args->from_logits)) {
+        losses = categorical_from_logits(labels, kept ? kept : y_pred, args->axis);
+    } else if (labels) {
+        tw_tensor *total = tw__reduce_axis(&tw__op_Sum, y_pred, args->axis, true);
+        tw_tensor *shares = total ? TW_BINARY(RealDiv, y_pred, total) : NULL;
+        tw_tensor *logs = shares ? clipped_log(shares) : NULL;
+        losses = negative_sum(labels, logs, args->axis);
+        tw_release(total);
+        tw_release(shares);
+        tw_release(logs);
+    }
+    tw_release(cast);
+    tw_release(labels);
+    return losses;
+}
+
+/* max(x, 0) - x z + log(1 + exp(-|x|)) */
+static tw_tensor *binary_from_logits(tw_tensor *z, tw_tensor *x)
+{
+    tw_tensor *positive = TW_UNARY(Relu, x), *product = TW_BINARY(Mul, x, z), *size = TW_UNARY(Abs, x);
+    tw_tensor *negative = size ? TW_UNARY(Neg, size) : NULL, *power = negative ? TW_UNARY(Exp, negative) : NULL;
+    tw_tensor *log = power ? TW_UNARY(Log1p, power) : NULL;
+    tw_tensor *difference = positive && product ? TW_BINARY(Sub, positive, product) : NULL;
+    tw_tensor *output = difference && log ? TW_BINARY(AddV2, difference, log) : NULL;
+    void *made[] = { positive, product, size, negative, power, log, difference };
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        tw_release(made[i]);
+    return output;
+}
+
+/* log(p + epsilon) */
+static tw_tensor *shifted_log(tw_tensor *p, tw_tensor *shift)
+{
+    tw_tensor *sum = p ? TW_BINARY(AddV2, p, shift) : NULL;
+    tw_tensor *log = sum ? TW_UNARY(Log, sum) : NULL;
+    tw_release(sum);
+    return log;
+}
+
+/* -(z log(p + e) + (1 - z) log(1 - p + e)) */
+static tw_tensor *binary_from_probabilities(tw_tensor *z, tw_tensor *given)
+{
+    tw_tensor *p = clip(given), *one = tw__float_scalar(given->dtype, 1), *shift = tw__float_scalar(given->dtype, epsilon);
+    bool good = p && one && shift;
+    tw_tensor *first = good ? shifted_log(p, shift) : NULL, *rest = good ? TW_BINARY(Sub, one, p) : NULL;
+    tw_tensor *second = shifted_log(rest, shift), *other = good ? TW_BINARY(Sub, one, z) : NULL;
+    tw_tensor *left = first ? TW_BINARY(Mul, z, first) : NULL, *right = second && other ? TW_BINARY(Mul, other, second) : NULL;
+    tw_tensor *sum = left && right ? TW_BINARY(AddV2, left, right) : NULL;
+    tw_tensor *output = sum ? TW_UNARY(Neg, sum) : NULL;
+    void *made[] = { p, one, shift, first, rest, second, other, left, right, sum };
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        tw_release(made[i]);
+    return output;
+}
+
+TW_API(binary_crossentropy,
+       "keras.losses.binary_crossentropy|keras.metrics.binary_crossentropy(y_true: tensor, y_pred: tensor, from_logits: bool = False, "
+       "label_smoothing: float = 0.0, axis: int = -1) -> tensor",
+       "Cross-entropy of predicted probabilities with labels of 0 and 1, averaged over an axis.")
+{
+    tw_tensor *y_pred = need_float(args->y_pred, "binary_crossentropy");
+    tw_tensor *cast = y_pred ? tw__cast(args->y_true, y_pred->dtype) : NULL;
+    tw_tensor *labels = cast ? smooth(cast, args->label_smoothing, 0.5 * args->label_smoothing) : NULL;
+    tw_tensor *kept = labels ? tw__logits_of(y_pred) : NULL;
+    tw_tensor *each = !labels ? NULL : kept || args->from_logits ? binary_from_logits(labels, kept ? kept : y_pred)
+                                                                 : binary_from_probabilities(labels, y_pred);
+    tw_tensor *losses = each ? tw__reduce_axis(&tw__op_Mean, each, args->axis, false) : NULL;
+    tw_release(cast);
+    tw_release(labels);
+    tw_release(each);
+    return losses;
+}
+
+/* ---- mean squared error ---- */
+
+TW_API(mean_squared_error,
+       "keras.losses.mean_squared_error|keras.losses.mse|keras.losses.MSE|keras.metrics.mean_squared_error|keras.metrics.mse|keras.metrics.MSE"
+       "(y_true: tensor, y_pred: tensor) -> tensor",
+       "The squared differences, averaged over the last axis.")
+{
+    tw_tensor *y_true = tw__cast(args->y_true, args->y_pred->dtype);
+    tw_tensor *squares = y_true ? TW_BINARY(SquaredDifference, args->y_pred, y_true) : NULL;
+    tw_tensor *losses = squares ? tw__reduce_axis(&tw__op_Mean, squares, -1, false) : NULL;
+    tw_release(y_true);
+    tw_release(squares);
+    return losses;
+}

@@ -1,0 +1,167 @@
+/* keras.losses classes: a function of labels and predictions, weights for the examples, and a reduction to one number. */
+#include "keras/losses/losses.h"
+
+static tw_status loss_init(void *self, const void *given)
+{
+    tw_loss *loss = self;
+    const tw_loss_args *args = given;
+    if (strcmp(args->reduction, "sum") == 0)
+        loss->reduction = TW_SUM_LOSS;
+    else if (strcmp(args->reduction, "none") == 0)
+        loss->reduction = TW_EACH_LOSS;
+    else if (strcmp(args->reduction, "auto") != 0 && strcmp(args->reduction, "sum_over_batch_size") != 0)
+        return tw__fail(TW_VALUE_ERROR, "Invalid Reduction Key: %s. Expected keys are \"('auto', 'none', 'sum', 'sum_over_batch_size')\"",
+                        args->reduction);
+    loss->name = args->name ? tw__strdup(args->name) : NULL;
+    return args->name && !loss->name ? tw__error_status() : TW_OK;
+}
+
+static void loss_destroy(void *self)
+{
+    tw__free(((tw_loss *)self)->name);
+}
+
+TW_CLASS(loss, "keras.losses.Loss(reduction: str = auto, name: str = None)", .size = sizeof(tw_loss), .init = loss_init, .destroy = loss_destroy,
+    .doc = "The base of losses; a subclass gives `call(y_true, y_pred)`.");
+
+static tw_tensor *values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    const tw__loss_methods *methods = tw__methods(loss);
+    if (loss->foreign_call)
+        return loss->foreign_call(loss, y_true, y_pred);
+    if (!methods) {
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Must be implemented in subclasses: %s.call(y_true, y_pred)", tw_class_name(loss));
+        return NULL;
+    }
+    tw_tensor *labels, *predictions;
+    if (tw__match_ranks(y_true, y_pred, &labels, &predictions) != TW_OK)
+        return NULL;
+    tw_tensor *output = methods->call(loss, labels, predictions);
+    tw_release(labels);
+    tw_release(predictions);
+    return output;
+}
+
+TW_METHOD(loss_call, "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
+          "The loss of predictions, weighted and reduced.")
+{
+    tw_tensor *each = values(args->self, args->y_true, args->y_pred);
+    if (each && args->sample_weight) {
+        tw_tensor *weights = tw__match_weights(args->sample_weight, each);
+        tw_tensor *weighted = weights ? TW_BINARY(Mul, each, weights) : NULL;
+        tw_release(weights);
+        tw_release(each);
+        each = weighted;
+    }
+    if (!each || args->self->reduction == TW_EACH_LOSS)
+        return each;
+    tw_tensor *total = tw__reduce_axis(&tw__op_Sum, each, TW_NO_INT, false), *output = NULL;
+    if (total && args->self->reduction == TW_SUM_LOSS) {
+        output = tw_retain(total);
+    } else if (total) {
+        tw_tensor *count = tw__float_scalar(total->dtype, (double)each->count);
+        output = count ? TW_BINARY(DivNoNan, total, count) : NULL;
+        tw_release(count);
+    }
+    tw_release(total);
+    tw_release(each);
+    return output;
+}
+
+TW_METHOD(loss_own_call, "keras.losses.Loss.call(self: loss, y_true: tensor, y_pred: tensor) -> tensor", "One value per example.")
+{
+    return values(args->self, args->y_true, args->y_pred);
+}
+
+TW_PROPERTY(loss_name, "keras.losses.Loss.name(self: loss) -> str", "The name.")
+{
+    return tw__strdup(args->self->name);
+}
+
+TW_PROPERTY(loss_reduction, "keras.losses.Loss.reduction(self: loss) -> str", "How the values of the examples become one.")
+{
+    const tw_class *class_row = tw_class_of(args->self);
+    tw_loss_args made;
+    tw__args_project(class_row->signature, tw_object_config(args->self), &tw__signature_loss, &made);
+    return tw__strdup(made.reduction);
+}
+
+TW_METHOD(loss_get_config, "keras.losses.Loss.get_config(self: loss) -> value", "The arguments that would make the same loss again.")
+{
+    const tw__loss_methods *methods = tw__methods(args->self);
+    tw_loss_args made;
+    tw__args_project(tw_class_of(args->self)->signature, tw_object_config(args->self), &tw__signature_loss, &made);
+    tw__dict dict = { 0 };
+    tw__dict_put_str(&dict, "reduction", made.reduction);
+    tw__dict_put_str(&dict, "name", args->self->name);
+    tw__dict_put_config(&dict, args->self, " reduction name ");
+    if (methods)
+        tw__dict_put_str(&dict, "fn", methods->function);
+    return tw__dict_take(&dict);
+}
+
+/* ---- the classes ---- */
+
+static tw_tensor *sparse_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    const tw_losses_sparse_categorical_crossentropy_args *made = tw_object_config(self);
+    tw_sparse_categorical_crossentropy_args args = {
+        .y_true = y_true, .y_pred = y_pred, .from_logits = made->from_logits, .axis = -1, .ignore_class = made->ignore_class,
+    };
+    return tw__impl_sparse_categorical_crossentropy(&args);
+}
+
+static const tw__loss_methods sparse_methods = { sparse_call, "sparse_categorical_crossentropy" };
+
+TW_CLASS(losses_sparse_categorical_crossentropy,
+    "keras.losses.SparseCategoricalCrossentropy(from_logits: bool = False, ignore_class: int = None, reduction: str = auto, "
+    "name: str = sparse_categorical_crossentropy) -> loss",
+    .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &sparse_methods,
+    .doc = "Cross-entropy of predicted distributions with classes given by number.");
+
+static tw_tensor *categorical_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    const tw_losses_categorical_crossentropy_args *made = tw_object_config(self);
+    tw_categorical_crossentropy_args args = {
+        .y_true = y_true, .y_pred = y_pred, .from_logits = made->from_logits, .label_smoothing = made->label_smoothing, .axis = made->axis,
+    };
+    return tw__impl_categorical_crossentropy(&args);
+}
+
+static const tw__loss_methods categorical_methods = { categorical_call, "categorical_crossentropy" };
+
+TW_CLASS(losses_categorical_crossentropy,
+    "keras.losses.CategoricalCrossentropy(from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1, reduction: str = auto, "
+    "name: str = categorical_crossentropy) -> loss",
+    .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &categorical_methods,
+    .doc = "Cross-entropy of predicted distributions with given ones.");
+
+static tw_tensor *binary_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    const tw_losses_binary_crossentropy_args *made = tw_object_config(self);
+    tw_binary_crossentropy_args args = {
+        .y_true = y_true, .y_pred = y_pred, .from_logits = made->from_logits, .label_smoothing = made->label_smoothing, .axis = made->axis,
+    };
+    return tw__impl_binary_crossentropy(&args);
+}
+
+static const tw__loss_methods binary_methods = { binary_call, "binary_crossentropy" };
+
+TW_CLASS(losses_binary_crossentropy,
+    "keras.losses.BinaryCrossentropy(from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1, reduction: str = auto, "
+    "name: str = binary_crossentropy) -> loss",
+    .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &binary_methods,
+    .doc = "Cross-entropy of predicted probabilities with labels of 0 and 1.");
+
+static tw_tensor *mean_squared_call(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    (void)self;
+    tw_mean_squared_error_args args = { .y_true = y_true, .y_pred = y_pred };
+    return tw__impl_mean_squared_error(&args);
+}
+
+static const tw__loss_methods mean_squared_methods = { mean_squared_call, "mean_squared_error" };
+
+TW_CLASS(losses_mean_squared_error, "keras.losses.MeanSquaredError(reduction: str = auto, name: str = mean_squared_error) -> loss",
+    .parent = &tw__class_loss, .size = sizeof(tw_loss), .methods = &mean_squared_methods,
+    .doc = "The mean of the squared differences.");

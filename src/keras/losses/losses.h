@@ -1,0 +1,32 @@
+/* Losses from the inside, and small compositions of ops that losses and metrics share. */
+#ifndef TW_LOSSES_H
+#define TW_LOSSES_H
+
+#include "keras/keras.h"
+
+struct tw_loss {
+    tw_object object;
+    char *name;
+    enum { TW_MEAN_LOSS, TW_SUM_LOSS, TW_EACH_LOSS } reduction;
+    /* Set by an embedding language's subclass. */
+    tw_tensor *(*foreign_call)(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred);
+};
+
+typedef struct tw__loss_methods {
+    tw_tensor *(*call)(const tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred); /* one value per example */
+    const char *function;                                                          /* the function it stands for */
+} tw__loss_methods;
+
+/* ---- shared compositions (losses/shapes.c) ---- */
+/* A new reference; the tensor itself if it has the dtype already. */
+tw_tensor *tw__cast(tw_tensor *tensor, tw_dtype dtype);
+/* Sum or Mean over one axis; TW_NO_INT: over all. */
+tw_tensor *tw__reduce_axis(const tw_op *op, tw_tensor *tensor, int64_t axis, bool keep_dims);
+tw_tensor *tw__drop_last_axis(tw_tensor *tensor); /* of size 1 */
+/* Takes a last axis of size 1 off the one that has it more than the other. Sets two new references. */
+tw_status tw__match_ranks(tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **true_out, tw_tensor **pred_out);
+/* Weights cast to the values' dtype, a last axis taken off or put on if the ranks differ by one; a new reference. */
+tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values);
+tw_tensor *tw__float_scalar(tw_dtype dtype, double value);
+
+#endif

@@ -1,0 +1,85 @@
+/* Compositions of ops that losses and metrics share: casts, reductions, and Keras's rules for ranks that differ by one. */
+#include "keras/losses/losses.h"
+#include "keras/optimizers/optimizers.h"
+
+tw_tensor *tw__cast(tw_tensor *tensor, tw_dtype dtype)
+{
+    if (!tensor || tensor->dtype == dtype)
+        return tw_retain(tensor);
+    tw_attr target = TW_A_TYPE("DstT", dtype);
+    return tw__call(&tw__op_Cast, &tensor, 1, &target, 1);
+}
+
+tw_tensor *tw__float_scalar(tw_dtype dtype, double value)
+{
+    tw_tensor *scalar = tw_tensor_new(dtype, TW_SCALAR, NULL);
+    if (scalar)
+        tw__scalar_set(scalar, value);
+    return scalar;
+}
+
+tw_tensor *tw__reduce_axis(const tw_op *op, tw_tensor *tensor, int64_t axis, bool keep_dims)
+{
+    int32_t axes[TW_MAX_RANK];
+    int count = 1;
+    if (axis == TW_NO_INT) {
+        count = tensor->shape.rank;
+        for (int i = 0; i < count; i++)
+            axes[i] = i;
+    } else {
+        axes[0] = (int32_t)axis;
+    }
+    tw_tensor *indices = tw_tensor_new(TW_INT32, TW_SHAPE(count), axes);
+    tw_attr keep = TW_A_BOOL("keep_dims", keep_dims);
+    tw_tensor *output = indices ? tw__call(op, TW_IN(tensor, indices), 2, &keep, 1) : NULL;
+    tw_release(indices);
+    return output;
+}
+
+tw_tensor *tw__drop_last_axis(tw_tensor *tensor)
+{
+    tw_shape shape = tensor->shape;
+    shape.rank--;
+    return tw__reshape(tensor, &shape);
+}
+
+static bool ends_in_one(const tw_tensor *tensor)
+{
+    return tensor->shape.rank > 0 && tensor->shape.dims[tensor->shape.rank - 1] == 1;
+}
+
+tw_status tw__match_ranks(tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **true_out, tw_tensor **pred_out)
+{
+    int difference = y_pred->shape.rank - y_true->shape.rank;
+    *pred_out = difference == 1 && ends_in_one(y_pred) ? tw__drop_last_axis(y_pred) : tw_retain(y_pred);
+    *true_out = difference == -1 && ends_in_one(y_true) ? tw__drop_last_axis(y_true) : tw_retain(y_true);
+    if (*pred_out && *true_out)
+        return TW_OK;
+    tw_release(*pred_out);
+    tw_release(*true_out);
+    *pred_out = *true_out = NULL;
+    return tw__error_status();
+}
+
+tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values)
+{
+    tw_tensor *cast = tw__cast(weights, values->dtype);
+    if (!cast || cast->shape.rank == 0)
+        return cast;
+    tw_shape shape = cast->shape;
+    int difference = shape.rank - values->shape.rank;
+    if (difference == 1 && !ends_in_one(cast)) {
+        tw__fail(TW_INVALID_ARGUMENT, "sample_weight has shape %s, the values %s: its last axis should be 1", tw__shape_text(&shape),
+                 tw__shape_text(&values->shape));
+        tw_release(cast);
+        return NULL;
+    }
+    if (difference != 1 && difference != -1)
+        return cast;
+    if (difference == -1)
+        shape.dims[shape.rank] = 1;
+    shape.rank -= difference;
+    tw_tensor *output = tw__reshape(cast, &shape);
+    tw_release(cast);
+    return output;
+}

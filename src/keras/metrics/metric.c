@@ -1,0 +1,290 @@
+/* keras.metrics: running means over batches. A metric is a layer with the variables `total` and `count`; its result is their quotient.
+ *
+ * Mean takes values; the others compute values from labels and predictions first (MeanMetricWrapper). */
+#include "keras/losses/losses.h"
+
+struct tw_metric {
+    tw_layer layer;
+    tw_variable *total, *count; /* references */
+};
+
+typedef struct metric_methods {
+    tw__layer_methods layer;
+    tw_tensor *(*values)(tw_tensor *y_true, tw_tensor *y_pred); /* NULL: values are given */
+} metric_methods;
+
+static tw_status metric_init(void *self, const void *given)
+{
+    (void)given;
+    tw_metric *metric = self;
+    tw_shape scalar = TW_SCALAR;
+    metric->layer.built = true;
+    metric->total = tw_retain(tw__layer_add_weight(&metric->layer, "total", &scalar, TW_DTYPE_NONE, "zeros", false));
+    metric->count = metric->total ? tw_retain(tw__layer_add_weight(&metric->layer, "count", &scalar, TW_DTYPE_NONE, "zeros", false)) : NULL;
+    return metric->count ? TW_OK : tw__error_status();
+}
+
+static void metric_visit(void *self, tw__visitor visitor, void *context)
+{
+    tw_metric *metric = self;
+    if (metric->total)
+        visitor(context, &metric->total->trackable.object);
+    if (metric->count)
+        visitor(context, &metric->count->trackable.object);
+}
+
+static void metric_clear(void *self)
+{
+    tw_metric *metric = self;
+    tw__set(&metric->total, NULL);
+    tw__set(&metric->count, NULL);
+}
+
+TW_CLASS(metric, "keras.metrics.Metric(name: str = None, dtype: dtype = None)", .parent = &tw__class_layer, .size = sizeof(tw_layer),
+    .doc = "The base of metrics.");
+
+TW_CLASS(metrics_mean, "keras.metrics.Mean(name: str = mean, dtype: dtype = None) -> metric",
+    .parent = &tw__class_metric, .size = sizeof(tw_metric), .init = metric_init, .destroy = metric_clear, .visit = metric_visit,
+    .clear = metric_clear,
+    .doc = "The mean of all values so far.");
+
+/* ---- updating ---- */
+
+static tw_status check(const tw_metric *metric, const char *method)
+{
+    if (tw__is(metric, &tw__class_metrics_mean) && metric->count)
+        return TW_OK;
+    return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "%s.%s: must be implemented in subclasses", tw_class_name(metric), method);
+}
+
+static tw_status add_to(tw_variable *variable, tw_tensor *value)
+{
+    tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
+    int outputs = 0;
+    if (!value)
+        return tw__error_status();
+    return tw__apply(&tw__op_AssignAddVariableOp, TW_IN(variable->handle, value), 2, &dtype, 1, NULL, &outputs);
+}
+
+/* Values that have more axes than their weights are averaged over those. */
+static tw_tensor *average_to_rank(tw_tensor *values, int rank)
+{
+    tw_tensor *output = tw_retain(values);
+    while (output && output->shape.rank > rank) {
+        tw_tensor *next = tw__reduce_axis(&tw__op_Mean, output, -1, false);
+        tw_release(output);
+        output = next;
+    }
+    return output;
+}
+
+static tw_status update_weighted(tw_metric *metric, tw_tensor *given, tw_tensor *sample_weight)
+{
+    tw_tensor *weights = tw__match_weights(sample_weight, given);
+    if (!weights)
+        return tw__error_status();
+    tw_shape common;
+    bool fits = tw__shape_broadcast(&weights->shape, &given->shape, &common) && tw__shape_equal(&common, &given->shape);
+    tw_tensor *values = fits ? tw_retain(given) : average_to_rank(given, weights->shape.rank);
+    tw_tensor *ones = values ? TW_UNARY(OnesLike, values) : NULL;
+    tw_tensor *spread = ones ? TW_BINARY(Mul, ones, weights) : NULL;
+    tw_tensor *weighted = spread ? TW_BINARY(Mul, values, weights) : NULL;
+    tw_tensor *count = weighted ? tw__reduce_axis(&tw__op_Sum, spread, TW_NO_INT, false) : NULL;
+    tw_tensor *total = count ? tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false) : NULL;
+    tw_status status = total ? add_to(metric->total, total) : tw__error_status();
+    if (status == TW_OK)
+        status = add_to(metric->count, count);
+    void *made[] = { weights, values, ones, spread, weighted, count, total };
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        tw_release(made[i]);
+    return status;
+}
+
+static tw_status update(tw_metric *metric, tw_tensor *given, tw_tensor *sample_weight)
+{
+    tw_tensor *values = tw__cast(given, metric->layer.dtype);
+    if (!values)
+        return tw__error_status();
+    tw_status status;
+    if (sample_weight) {
+        status = update_weighted(metric, values, sample_weight);
+    } else {
+        tw_tensor *total = values->shape.rank ? tw__reduce_axis(&tw__op_Sum, values, TW_NO_INT, false) : tw_retain(values);
+        tw_tensor *count = tw__float_scalar(metric->layer.dtype, (double)values->count);
+        status = add_to(metric->total, total);
+        if (status == TW_OK)
+            status = add_to(metric->count, count);
+        tw_release(total);
+        tw_release(count);
+    }
+    tw_release(values);
+    return status;
+}
+
+static tw_tensor *result(tw_metric *metric)
+{
+    tw_tensor *total = tw__variable_read(metric->total), *count = total ? tw__variable_read(metric->count) : NULL;
+    tw_tensor *quotient = count ? TW_BINARY(DivNoNan, total, count) : NULL;
+    tw_release(total);
+    tw_release(count);
+    return quotient;
+}
+
+TW_METHOD(mean_update_state, "keras.metrics.Mean.update_state(self: metric, values: tensor, sample_weight: tensor = None)", "Adds values.")
+{
+    TW_TRY(check(args->self, "update_state"));
+    return update(args->self, args->values, args->sample_weight);
+}
+
+TW_METHOD(mean_call, "keras.metrics.Mean.__call__(self: metric, values: tensor, sample_weight: tensor = None) -> tensor",
+          "Adds values and gives the mean.")
+{
+    if (check(args->self, "__call__") != TW_OK || update(args->self, args->values, args->sample_weight) != TW_OK)
+        return NULL;
+    return result(args->self);
+}
+
+TW_METHOD(metric_result, "keras.metrics.Metric.result(self: metric) -> tensor", "The mean of everything added since the last reset.")
+{
+    return check(args->self, "result") == TW_OK ? result(args->self) : NULL;
+}
+
+TW_METHOD(metric_reset_state, "keras.metrics.Metric.reset_state|keras.metrics.Metric.reset_states(self: metric)", "Begins again.")
+{
+    tw_variable **variables;
+    int64_t count;
+    TW_TRY(tw__collect_variables(&args->self->layer.trackable, TW_ALL_VARIABLES, &variables, &count));
+    tw_status status = TW_OK;
+    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+        tw_tensor *zeros = tw_tensor_new(variables[i]->resource->dtype, variables[i]->resource->shape, NULL);
+        status = zeros ? tw__resource_assign(variables[i]->resource, zeros) : tw__error_status();
+        tw_release(zeros);
+    }
+    tw__free(variables);
+    return status;
+}
+
+TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> value", "The arguments that would make the same metric again.")
+{
+    tw__dict dict = { 0 };
+    tw__dict_put_str(&dict, "name", args->self->layer.name);
+    tw__dict_put_str(&dict, "dtype", tw_dtype_name(args->self->layer.dtype));
+    tw__dict_put_config(&dict, args->self, " name dtype ");
+    return tw__dict_take(&dict);
+}
+
+/* ---- metrics of labels and predictions ---- */
+
+static const metric_methods wrapper_methods = { .values = NULL };
+
+TW_CLASS(metrics_mean_metric_wrapper, "keras.metrics.MeanMetricWrapper(name: str = None, dtype: dtype = None) -> metric",
+    .parent = &tw__class_metrics_mean, .size = sizeof(tw_metric), .methods = &wrapper_methods,
+    .doc = "The mean of a function of labels and predictions; the base of such metrics.");
+
+static tw_status update_wrapped(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
+{
+    const metric_methods *methods = tw__methods(metric);
+    if (!tw__is(metric, &tw__class_metrics_mean_metric_wrapper) || !methods->values)
+        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "%s.update_state: must be implemented in subclasses", tw_class_name(metric));
+    tw_tensor *labels = tw__cast(y_true, metric->layer.dtype), *predictions = labels ? tw__cast(y_pred, metric->layer.dtype) : NULL;
+    tw_tensor *matched_labels = NULL, *matched_predictions = NULL, *values = NULL;
+    if (predictions && tw__match_ranks(labels, predictions, &matched_labels, &matched_predictions) == TW_OK)
+        values = methods->values(matched_labels, matched_predictions);
+    tw_status status = values ? update(metric, values, sample_weight) : tw__error_status();
+    void *made[] = { labels, predictions, matched_labels, matched_predictions, values };
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        tw_release(made[i]);
+    return status;
+}
+
+TW_METHOD(wrapper_update_state,
+          "keras.metrics.MeanMetricWrapper.update_state(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None)",
+          "Adds a batch.")
+{
+    return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight);
+}
+
+TW_METHOD(wrapper_call,
+          "keras.metrics.MeanMetricWrapper.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
+          "Adds a batch and gives the mean.")
+{
+    return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight) == TW_OK ? result(args->self) : NULL;
+}
+
+/* 1 where the two are equal, 0 elsewhere, as float32. */
+static tw_tensor *matches(tw_tensor *a, tw_tensor *b)
+{
+    tw_tensor *equal = a && b ? TW_BINARY(Equal, a, b) : NULL;
+    tw_tensor *numbers = equal ? tw__cast(equal, TW_FLOAT32) : NULL;
+    tw_release(equal);
+    return numbers;
+}
+
+static tw_tensor *largest(tw_tensor *x)
+{
+    tw_tensor *axis = tw_tensor_int(-1), *index = axis ? tw_op_call("ArgMax", TW_TENSORS(x, axis), NULL, 0) : NULL;
+    tw_release(axis);
+    return index;
+}
+
+static tw_tensor *sparse_categorical_matches(tw_tensor *y_true, tw_tensor *y_pred)
+{
+    if (y_pred->shape.rank < 1) {
+        tw__fail(TW_VALUE_ERROR, "sparse_categorical_accuracy: y_pred is a scalar, expected one value per class");
+        return NULL;
+    }
+    bool same_rank = y_true->shape.rank == y_pred->shape.rank;
+    if (same_rank && y_true->shape.dims[y_true->shape.rank - 1] != 1) {
+        tw__fail(TW_INVALID_ARGUMENT, "sparse_categorical_accuracy: y_true has shape %s and y_pred %s", tw__shape_text(&y_true->shape),
+                 tw__shape_text(&y_pred->shape));
+        return NULL;
+    }
+    tw_tensor *labels = same_rank ? tw__drop_last_axis(y_true) : tw_retain(y_true);
+    tw_tensor *index = labels ? largest(y_pred) : NULL, *classes = index ? tw__cast(index, labels->dtype) : NULL;
+    tw_tensor *found = matches(labels, classes);
+    tw_tensor *output = found && same_rank ? tw__reshape(found, &y_true->shape) : tw_retain(found);
+    void *made[] = { labels, index, classes, found };
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        tw_release(made[i]);
+    return output;
+}
+
+static tw_tensor *categorical_matches(tw_tensor *y_true, tw_tensor *y_pred)
+{
+    tw_tensor *labels = largest(y_true), *classes = labels ? largest(y_pred) : NULL, *output = matches(labels, classes);
+    tw_release(labels);
+    tw_release(classes);
+    return output;
+}
+
+TW_API(sparse_categorical_accuracy, "keras.metrics.sparse_categorical_accuracy(y_true: tensor, y_pred: tensor) -> tensor",
+       "1 where the largest prediction is the label's, else 0.")
+{
+    return sparse_categorical_matches(args->y_true, args->y_pred);
+}
+
+TW_API(categorical_accuracy, "keras.metrics.categorical_accuracy(y_true: tensor, y_pred: tensor) -> tensor",
+       "1 where the largest prediction stands where the largest label does, else 0.")
+{
+    return categorical_matches(args->y_true, args->y_pred);
+}
+
+static const metric_methods sparse_methods = { .values = sparse_categorical_matches };
+
+TW_CLASS(metrics_sparse_categorical_accuracy,
+    "keras.metrics.SparseCategoricalAccuracy(name: str = sparse_categorical_accuracy, dtype: dtype = None) -> metric",
+    .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &sparse_methods,
+    .doc = "How often the largest prediction is the label's.");
+
+static const metric_methods categorical_methods = { .values = categorical_matches };
+
+TW_CLASS(metrics_categorical_accuracy,
+    "keras.metrics.CategoricalAccuracy(name: str = categorical_accuracy, dtype: dtype = None) -> metric",
+    .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &categorical_methods,
+    .doc = "How often the largest prediction stands where the largest label does.");
+
+static const metric_methods accuracy_methods = { .values = matches };
+
+TW_CLASS(metrics_accuracy, "keras.metrics.Accuracy(name: str = accuracy, dtype: dtype = None) -> metric",
+    .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &accuracy_methods,
+    .doc = "How often predictions equal labels.");

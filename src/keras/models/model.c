@@ -1,0 +1,102 @@
+/* keras.Model: a layer made of layers. Python subclasses it, C programs give it a function (tw_model_new). */
+#include <thalweg/keras.h>
+
+#include "keras/keras.h"
+
+static tw_tensor *model_call(tw_layer *self, tw_tensor *input, int training)
+{
+    tw__model *model = (tw__model *)self;
+    if (model->call)
+        return model->call(self, input, training, model->state);
+    tw__fail(TW_NOT_IMPLEMENTED_ERROR, "model \"%s\" (%s): unimplemented `call()`. Subclass `Model` with an overridden `call()` method.",
+             self->name, tw_class_name(self));
+    return NULL;
+}
+
+static const tw__layer_methods model_methods = { .call = model_call };
+
+TW_CLASS(model, "keras.Model|keras.models.Model(**layer)",
+    .parent = &tw__class_layer, .size = sizeof(tw__model), .methods = &model_methods,
+    .doc = "Layers that work together; to be subclassed.");
+
+/* The names of what build() makes have no model in front, as in TensorFlow, which traces the bare `call` there. */
+TW_METHOD(model_build, "keras.Model.build(self: layer, input_shape: shape)", "Makes the weights by running the model on zeros of that shape.")
+{
+    tw_layer *layer = args->self;
+    tw_shape output;
+    bool at_root = layer->at_root;
+    layer->at_root = true;
+    tw_status status = tw__layer_run_on_zeros(layer, &args->input_shape, &output);
+    layer->at_root = at_root;
+    if (status == TW_OK)
+        layer->built = true;
+    return status;
+}
+
+TW_METHOD(model_get_layer, "keras.Model.get_layer(self: layer, name: str = None, index: int = None) -> layer",
+          "The layer of that name, or the one at that index.")
+{
+    tw_layer **layers, *found = NULL;
+    int64_t count;
+    if (tw__collect_layers(&args->self->trackable, false, &layers, &count) != TW_OK)
+        return NULL;
+    if (args->name && args->index != TW_NO_INT) {
+        tw__fail(TW_VALUE_ERROR, "Provide only a layer name or a layer index. Received: index=%lld, name=%s.", (long long)args->index,
+                 args->name);
+    } else if (args->index != TW_NO_INT) {
+        int64_t index = args->index < 0 ? args->index + count : args->index;
+        if (index >= 0 && index < count)
+            found = layers[index];
+        else
+            tw__fail(TW_VALUE_ERROR, "Was asked to retrieve layer at index %lld but model only has %lld layers.", (long long)args->index,
+                     (long long)count);
+    } else if (args->name) {
+        for (int64_t i = 0; i < count && !found; i++)
+            found = strcmp(layers[i]->name, args->name) == 0 ? layers[i] : NULL;
+        if (!found)
+            tw__fail(TW_VALUE_ERROR, "No such layer: %s. The model \"%s\" has %lld layers.", args->name, args->self->name, (long long)count);
+    } else {
+        tw__fail(TW_VALUE_ERROR, "Provide either a layer name or layer index at `get_layer`.");
+    }
+    tw_retain(found);
+    tw__free(layers);
+    return found;
+}
+
+/* ---- for C programs ---- */
+
+tw_model *tw_model_new_(tw_model_function call, void *state, const tw_model_args *given)
+{
+    tw_model_args args = *given;
+    if (tw_args_complete(&tw__signature_model, &args) != TW_OK)
+        return NULL;
+    tw__model *model = tw_class_make(&tw__class_model, &args);
+    if (!model)
+        return NULL;
+    model->call = call;
+    model->state = state;
+    return &model->layer;
+}
+
+void *tw_track(void *parent, const char *name, void *child)
+{
+    tw_status status = TW_OK;
+    if (!parent || !child || !name)
+        status = tw__fail(TW_INVALID_ARGUMENT, "tw_track: the %s is NULL", !parent ? "parent" : !child ? "child" : "name");
+    else if (!tw__is(parent, &tw__trackable_class) || !tw__is(child, &tw__trackable_class))
+        status = tw__fail(TW_INVALID_ARGUMENT, "tw_track: %s can't be tracked by %s", tw_class_name(child), tw_class_name(parent));
+    else
+        status = tw__track(parent, name, child);
+    tw_release(child);
+    return status == TW_OK ? child : NULL;
+}
+
+tw_tensor *tw_model_call(tw_model *model, tw_tensor *input)
+{
+    return tw__layer_call(model, input, -1);
+}
+
+tw_tensor *tw_model_call_training(tw_model *model, tw_tensor *input)
+{
+    return tw__layer_call(model, input, 1);
+}

@@ -1,0 +1,86 @@
+/* Model.predict: the model over all rows of an array, a batch at a time. */
+#include "keras/keras.h"
+
+/* Rows [begin, begin + rows) of a tensor, sharing its memory. */
+static tw_tensor *rows_of(tw_tensor *x, int64_t begin, int64_t rows)
+{
+    tw_shape shape = x->shape;
+    int64_t row_size = x->shape.dims[0] ? x->count / x->shape.dims[0] : 0;
+    shape.dims[0] = rows;
+    return tw__tensor_slice_view(x, &shape, begin * row_size);
+}
+
+/* Copies a batch's output to its place; the first one says what the whole looks like. */
+static tw_status put_rows(tw_tensor **whole, const tw_tensor *part, int64_t begin, int64_t rows, int64_t total, const char *name)
+{
+    if (!*whole) {
+        tw_shape shape = part->shape;
+        if (shape.rank < 1 || shape.dims[0] != rows || !tw_dtype_size(part->dtype) || part->dtype == TW_STRING)
+            return tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s for %lld rows", name,
+                            tw_dtype_name(part->dtype), tw__shape_text(&shape), (long long)rows);
+        shape.dims[0] = total;
+        if (!(*whole = tw__tensor_empty(part->dtype, &shape)))
+            return tw__error_status();
+    }
+    tw_shape expected = (*whole)->shape;
+    if (expected.rank)
+        expected.dims[0] = rows;
+    if (part->dtype != (*whole)->dtype || !tw__shape_equal(&part->shape, &expected))
+        return tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, expected %s", name,
+                        tw_dtype_name(part->dtype), tw__shape_text(&part->shape), tw__shape_text(&expected));
+    size_t row_bytes = rows ? tw_tensor_bytes(part) / (size_t)rows : 0;
+    if (part->count)
+        memcpy((char *)(*whole)->data + (size_t)begin * row_bytes, part->data, tw_tensor_bytes(part));
+    return TW_OK;
+}
+
+static int verbosity(const tw_value *value)
+{
+    if (value->kind == TW_VALUE_INT)
+        return (int)value->i;
+    if (value->kind == TW_VALUE_BOOL)
+        return value->b;
+    return 1; /* "auto" */
+}
+
+TW_METHOD(model_predict,
+          "keras.Model.predict(self: layer, x: tensor, batch_size: int = None, verbose: value = None, steps: int = None, "
+          "callbacks: value = None, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False) -> tensor",
+          "The outputs for all rows of x, computed a batch at a time.")
+{
+    tw_layer *model = args->self;
+    tw_tensor *x = args->x, *whole = NULL;
+    int64_t batch = args->batch_size == TW_NO_INT ? 32 : args->batch_size;
+    if (args->callbacks.kind != TW_VALUE_NONE) {
+        tw__fail(TW_UNIMPLEMENTED, "predict: callbacks are not supported");
+        return NULL;
+    }
+    if (x->shape.rank < 1 || x->shape.dims[0] < 1) {
+        tw__fail(TW_VALUE_ERROR, "predict: the input has shape %s, expected at least one row", tw__shape_text(&x->shape));
+        return NULL;
+    }
+    int64_t total = x->shape.dims[0], steps = (total + batch - 1) / batch;
+    if (args->steps != TW_NO_INT && args->steps > 0 && args->steps < steps) {
+        steps = args->steps;
+        total = steps * batch;
+    }
+    tw__progress progress;
+    tw__progress_start(&progress, steps, verbosity(&args->verbose));
+    tw_status status = TW_OK;
+    for (int64_t step = 0; status == TW_OK && step < steps; step++) {
+        int64_t begin = step * batch, rows = total - begin < batch ? total - begin : batch;
+        tw_tensor *input = rows_of(x, begin, rows);
+        tw_tensor *output = input ? tw__layer_call(model, input, 0) : NULL;
+        status = output ? put_rows(&whole, output, begin, rows, total, model->name) : tw__error_status();
+        tw_release(output);
+        tw_release(input);
+        if (status == TW_OK)
+            tw__progress_update(&progress, step + 1, false);
+    }
+    if (status != TW_OK) {
+        tw_release(whole);
+        return NULL;
+    }
+    tw__progress_update(&progress, steps, true);
+    return whole;
+}

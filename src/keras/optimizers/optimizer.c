@@ -1,0 +1,455 @@
+/* The base of optimizers: learning rate, step counter, slots, and what applying gradients does around a class's own update.
+ *
+ *     apply: rate of the step -> build (first time) -> clip -> weight decay -> update per variable -> iterations + 1
+ *
+ * Once built, a step allocates nothing here: scalars for the ops live in the optimizer. */
+#include <math.h>
+
+#include "eager/tape.h"
+#include "keras/optimizers/optimizers.h"
+
+/* ---- construction ---- */
+
+static tw_variable *new_scalar(tw_tensor *value, const char *name)
+{
+    char *full = value ? tw__format("%s%s", tw__scope(), name) : NULL;
+    tw_variable *variable = full ? tw__variable_new(value, full, false, NULL) : NULL;
+    tw__free(full);
+    tw_release(value);
+    return variable;
+}
+
+static tw_status optimizer_init(void *self, const void *given)
+{
+    tw_optimizer *optimizer = self;
+    const tw_optimizer_args *args = given;
+    optimizer->weight_decay = args->weight_decay;
+    optimizer->clip_norm = args->clipnorm;
+    optimizer->clip_value = args->clipvalue;
+    optimizer->global_clip_norm = args->global_clipnorm;
+    if (!isnan(args->clipnorm) && !isnan(args->global_clipnorm))
+        return tw__fail(TW_VALUE_ERROR, "At most one of `clipnorm` and `global_clipnorm` can be set. Received: clipnorm=%g, global_clipnorm=%g.",
+                        args->clipnorm, args->global_clipnorm);
+    if (args->use_ema)
+        return tw__fail(TW_UNIMPLEMENTED, "%s: use_ema=True is not supported", tw_class_name(self));
+    optimizer->name = tw__strdup(args->name);
+    optimizer->all = tw__container_new();
+    optimizer->iterations = new_scalar(tw_tensor_int64(0), "iteration");
+    optimizer->one = tw_tensor_int64(1);
+    if (!optimizer->name || !optimizer->all || !optimizer->iterations || !optimizer->one)
+        return tw__error_status();
+    TW_TRY(tw__track(&optimizer->trackable, "_variables", optimizer->all));
+    TW_TRY(tw__container_append(optimizer->all, optimizer->iterations));
+    return tw__track(&optimizer->trackable, "_iterations", optimizer->iterations);
+}
+
+tw_status tw__optimizer_set_rate(tw_optimizer *optimizer, double number, void *object)
+{
+    if (object && !tw__is(object, &tw__class_schedule))
+        return tw__fail(TW_TYPE_ERROR, "%s: the argument `learning_rate` is a %s, expected a number or a LearningRateSchedule",
+                        optimizer->name, tw_class_name(object));
+    optimizer->schedule = tw_retain(object);
+    if (object)
+        number = tw__schedule_rate(object, 0);
+    if (object && isnan(number) && tw_error_code() != TW_OK)
+        return tw__error_status();
+    const char *name = object ? "current_learning_rate" : "learning_rate";
+    optimizer->rate = new_scalar(tw_tensor_float((float)number), name);
+    if (!optimizer->rate)
+        return tw__error_status();
+    return tw__track(&optimizer->trackable, object ? "_current_learning_rate" : "_learning_rate", optimizer->rate);
+}
+
+static void optimizer_visit(void *self, tw__visitor visitor, void *context)
+{
+    tw_optimizer *optimizer = self;
+    void *held[] = { optimizer->iterations, optimizer->rate, optimizer->schedule, optimizer->all };
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
+        if (held[i])
+            visitor(context, held[i]);
+    }
+    for (int64_t i = 0; i < optimizer->trained_count; i++)
+        visitor(context, &optimizer->trained[i]->trackable.object);
+}
+
+static void optimizer_clear(void *self)
+{
+    tw_optimizer *optimizer = self;
+    int64_t count = optimizer->trained_count;
+    tw_variable **trained = optimizer->trained;
+    optimizer->built = false;
+    optimizer->trained = NULL;
+    optimizer->trained_count = 0;
+    tw__pointer_map_free(&optimizer->places);
+    for (int64_t i = 0; i < count; i++)
+        tw_release(trained[i]);
+    tw__free(trained);
+    for (int i = 0; i < TW_MAX_SLOTS; i++) {
+        tw__free(optimizer->slots[i]);
+        optimizer->slots[i] = NULL;
+    }
+    tw__set(&optimizer->schedule, NULL);
+    tw__set(&optimizer->all, NULL);
+}
+
+static void optimizer_destroy(void *self)
+{
+    tw_optimizer *optimizer = self;
+    optimizer_clear(self);
+    tw_release(optimizer->iterations);
+    tw_release(optimizer->rate);
+    tw_release(optimizer->one);
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < TW_MAX_SCALARS; k++)
+            tw_release(optimizer->scalars[i].values[k]);
+    }
+    tw__free(optimizer->name);
+}
+
+TW_CLASS(optimizer,
+    "keras.optimizers.Optimizer(name: str, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, "
+    "global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, "
+    "jit_compile: bool = True)",
+    .parent = &tw__trackable_class, .size = sizeof(tw_optimizer), .init = optimizer_init, .destroy = optimizer_destroy,
+    .visit = optimizer_visit, .clear = optimizer_clear,
+    .doc = "The base of optimizers.");
+
+/* ---- scalars ---- */
+
+double tw__optimizer_rate(const tw_optimizer *optimizer)
+{
+    return tw_tensor_double_at(optimizer->rate->resource->value, 0);
+}
+
+int64_t tw__optimizer_step(const tw_optimizer *optimizer)
+{
+    return tw_tensor_int_at(optimizer->iterations->resource->value, 0);
+}
+
+void tw__scalar_set(tw_tensor *scalar, double value)
+{
+    switch (scalar->dtype) {
+    case TW_FLOAT64:
+        *(double *)scalar->data = value;
+        break;
+    case TW_FLOAT16:
+        *(uint16_t *)scalar->data = tw__float_to_half((float)value);
+        break;
+    case TW_BFLOAT16:
+        *(uint16_t *)scalar->data = tw__float_to_bfloat16((float)value);
+        break;
+    default:
+        *(float *)scalar->data = (float)value;
+    }
+}
+
+tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int count, bool *fresh)
+{
+    for (int i = 0; i < 4; i++) {
+        tw__scalars *set = &optimizer->scalars[i];
+        if (set->dtype && set->dtype != dtype)
+            continue;
+        for (int k = 0; k < count; k++) {
+            if (!set->values[k] && !(set->values[k] = tw_tensor_new(dtype, TW_SCALAR, NULL)))
+                return NULL;
+        }
+        *fresh = !set->dtype || set->round != optimizer->round;
+        set->dtype = dtype;
+        set->round = optimizer->round;
+        return set;
+    }
+    tw__fail(TW_TYPE_ERROR, "%s: variables of dtype %s beside four other float dtypes", optimizer->name, tw_dtype_name(dtype));
+    return NULL;
+}
+
+/* ---- building ---- */
+
+tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count, const tw__slot_kind *kinds)
+{
+    tw_trackable *lists[TW_MAX_SLOTS] = { 0 };
+    tw_status status = TW_OK;
+    for (int k = 0; status == TW_OK && k < count; k++) {
+        lists[k] = tw__container_new();
+        optimizer->slots[first + k] = tw__alloc_array((size_t)optimizer->trained_count + 1, sizeof(tw_variable *));
+        if (!lists[k] || !optimizer->slots[first + k])
+            status = tw__error_status();
+        else
+            status = tw__track(&optimizer->trackable, kinds[k].list, lists[k]);
+    }
+    for (int64_t i = 0; status == TW_OK && i < optimizer->trained_count; i++) {
+        tw_variable *variable = optimizer->trained[i];
+        for (int k = 0; status == TW_OK && k < count; k++) {
+            tw_tensor *zeros = tw_tensor_new(variable->resource->dtype, variable->resource->shape, NULL);
+            char *name = zeros ? tw__format("%s%s/%s", tw__scope(), kinds[k].prefix, variable->resource->name) : NULL;
+            tw_variable *slot = name ? tw__variable_new(zeros, name, false, NULL) : NULL;
+            status = slot ? tw__container_append(optimizer->all, slot) : tw__error_status();
+            if (status == TW_OK)
+                status = tw__container_append(lists[k], slot);
+            optimizer->slots[first + k][i] = slot;
+            tw_release(slot);
+            tw_release(zeros);
+            tw__free(name);
+        }
+    }
+    for (int k = 0; k < count; k++)
+        tw_release(lists[k]);
+    return status;
+}
+
+static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
+{
+    const tw__optimizer_methods *methods = tw__methods(optimizer);
+    if (optimizer->built)
+        return TW_OK;
+    if (!methods || !optimizer->all)
+        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "optimizer %s: the class %s has no update of its own", optimizer->name,
+                        tw_class_name(optimizer));
+    optimizer->trained = tw__alloc_array((size_t)variables->count + 1, sizeof(tw_variable *));
+    if (!optimizer->trained)
+        return tw__error_status();
+    for (int64_t i = 0; i < variables->count; i++) {
+        tw_variable *variable = variables->items[i];
+        TW_TRY(tw__pointer_map_put(&optimizer->places, variable, i));
+        optimizer->trained[i] = tw_retain(variable);
+        optimizer->trained_count = i + 1;
+    }
+    tw_trackable *index = tw__container_new();
+    tw_status status = index ? tw__track(&optimizer->trackable, "_index_dict", index) : tw__error_status();
+    tw_release(index);
+    if (status == TW_OK)
+        status = methods->build(optimizer);
+    optimizer->built = status == TW_OK;
+    return status;
+}
+
+TW_METHOD(optimizer_build, "keras.optimizers.Optimizer.build(self: optimizer, var_list: list<variable>)",
+          "Makes the optimizer's variables for those that it will train.")
+{
+    return build(args->self, &args->var_list);
+}
+
+/* ---- applying ---- */
+
+static tw_status scale(tw_tensor **gradient, double factor)
+{
+    tw_tensor *number = tw_tensor_new((*gradient)->dtype, TW_SCALAR, NULL);
+    if (number)
+        tw__scalar_set(number, factor);
+    tw_tensor *scaled = number ? TW_BINARY(Mul, *gradient, number) : NULL;
+    tw_release(number);
+    if (!scaled)
+        return tw__error_status();
+    tw_release(*gradient);
+    *gradient = scaled;
+    return TW_OK;
+}
+
+static tw_status clip_values(tw_tensor **gradient, double limit)
+{
+    tw_tensor *low = tw_tensor_new((*gradient)->dtype, TW_SCALAR, NULL), *high = low ? tw_tensor_new(low->dtype, TW_SCALAR, NULL) : NULL;
+    tw_tensor *clipped = NULL;
+    if (high) {
+        tw__scalar_set(low, -limit);
+        tw__scalar_set(high, limit);
+        clipped = tw__call(&tw__op_ClipByValue, TW_IN(*gradient, low, high), 3, NULL, 0);
+    }
+    tw_release(low);
+    tw_release(high);
+    if (!clipped)
+        return tw__error_status();
+    tw_release(*gradient);
+    *gradient = clipped;
+    return TW_OK;
+}
+
+/* Half the sum of squares; NaN and an error if it fails. */
+static double half_squares(tw_tensor *gradient)
+{
+    tw_tensor *half = TW_UNARY(L2Loss, gradient);
+    double value = half ? tw_tensor_double_at(half, 0) : NAN;
+    tw_release(half);
+    return value;
+}
+
+static bool is_set(double limit)
+{
+    return !isnan(limit) && limit > 0;
+}
+
+/* Gradients are owned here and may be replaced. */
+static tw_status clip(const tw_optimizer *optimizer, tw_tensor **gradients, int64_t count)
+{
+    double total = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (!gradients[i])
+            continue;
+        if (is_set(optimizer->clip_norm)) {
+            double norm = sqrt(2 * half_squares(gradients[i]));
+            TW_TRY(tw_error_code());
+            TW_TRY(scale(&gradients[i], optimizer->clip_norm / fmax(norm, optimizer->clip_norm)));
+        } else if (is_set(optimizer->global_clip_norm)) {
+            total += half_squares(gradients[i]);
+            TW_TRY(tw_error_code());
+        } else if (is_set(optimizer->clip_value)) {
+            TW_TRY(clip_values(&gradients[i], optimizer->clip_value));
+        }
+    }
+    if (is_set(optimizer->clip_norm) || !is_set(optimizer->global_clip_norm))
+        return TW_OK;
+    double norm = sqrt(2 * total), limit = optimizer->global_clip_norm;
+    double factor = isfinite(norm) ? limit * fmin(1 / norm, 1 / limit) : NAN;
+    for (int64_t i = 0; i < count; i++) {
+        if (gradients[i])
+            TW_TRY(scale(&gradients[i], factor));
+    }
+    return TW_OK;
+}
+
+static tw_status decay(const tw_optimizer *optimizer, tw_variable *variable)
+{
+    tw_tensor *value = tw__resource_read(variable->resource);
+    if (!value)
+        return tw__error_status();
+    tw_status status = scale(&value, optimizer->weight_decay);
+    if (status == TW_OK)
+        status = scale(&value, tw__optimizer_rate(optimizer));
+    tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
+    int outputs = 0;
+    if (status == TW_OK)
+        status = tw__apply(&tw__op_AssignSubVariableOp, TW_IN(variable->handle, value), 2, &dtype, 1, NULL, &outputs);
+    tw_release(value);
+    return status;
+}
+
+static tw_status update(tw_optimizer *optimizer, int64_t position, tw_variable *variable, tw_tensor *gradient)
+{
+    const tw__optimizer_methods *methods = tw__methods(optimizer);
+    bool same = position < optimizer->trained_count && optimizer->trained[position] == variable;
+    int64_t index = same ? position : tw__pointer_map_get(&optimizer->places, variable, -1);
+    if (index < 0)
+        return tw__fail(TW_KEY_ERROR, "The optimizer cannot recognize variable %s. This usually means you are trying to call the optimizer to "
+                        "update different parts of the model separately. Please call `optimizer.build(variables)` with the full list of trainable "
+                        "variables before the training loop or use legacy optimizer `tf.keras.optimizers.legacy.%s.",
+                        variable->name, tw_class_name(optimizer));
+    if (!tw__dtype_is_float(variable->resource->dtype) || gradient->dtype != variable->resource->dtype)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s is %s and its gradient %s, expected two floats of one dtype", optimizer->name,
+                        variable->name, tw_dtype_name(variable->resource->dtype), tw_dtype_name(gradient->dtype));
+    if (!tw__shape_compatible(&variable->resource->shape, &gradient->shape))
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s has shape %s and its gradient %s", optimizer->name, variable->name,
+                        tw__shape_text(&variable->resource->shape), tw__shape_text(&gradient->shape));
+    return methods->update(optimizer, index, variable, gradient);
+}
+
+static tw_status follow_schedule(tw_optimizer *optimizer)
+{
+    if (!optimizer->schedule)
+        return TW_OK;
+    double number = tw__schedule_rate(optimizer->schedule, tw__optimizer_step(optimizer));
+    if (isnan(number))
+        TW_TRY(tw_error_code());
+    void *data;
+    TW_TRY(tw__resource_lock(optimizer->rate->resource, &data));
+    *(float *)data = (float)number;
+    tw__resource_unlock(optimizer->rate->resource);
+    return TW_OK;
+}
+
+static tw_status count_step(tw_optimizer *optimizer)
+{
+    tw_attr dtype = TW_A_TYPE("dtype", TW_INT64);
+    int outputs = 0;
+    return tw__apply(&tw__op_AssignAddVariableOp, TW_IN(optimizer->iterations->handle, optimizer->one), 2, &dtype, 1, NULL, &outputs);
+}
+
+static tw_status no_gradients(const tw_objects *variables)
+{
+    tw__text names = { 0 };
+    for (int64_t i = 0; i < variables->count; i++)
+        tw__text_format(&names, "%s'%s'", i ? ", " : "", ((tw_variable *)variables->items[i])->name);
+    tw_status status = tw__fail(TW_VALUE_ERROR, "No gradients provided for any variable: ([%s],).", names.data ? names.data : "");
+    tw__text_free(&names);
+    return status;
+}
+
+/* Gradients that are clipped are copies of the list; else the caller's are used as they are. */
+static tw_status apply(tw_optimizer *optimizer, tw_tensor **gradients, const tw_objects *variables)
+{
+    optimizer->round++;
+    for (int64_t i = 0; !isnan(optimizer->weight_decay) && i < variables->count; i++) {
+        if (gradients[i])
+            TW_TRY(decay(optimizer, variables->items[i]));
+    }
+    for (int64_t i = 0; i < variables->count; i++) {
+        if (gradients[i])
+            TW_TRY(update(optimizer, i, variables->items[i], gradients[i]));
+    }
+    return count_step(optimizer);
+}
+
+static tw_status apply_clipped(tw_optimizer *optimizer, tw_tensor *const *gradients, const tw_objects *variables)
+{
+    tw_tensor **own = tw__alloc_array((size_t)variables->count, sizeof *own);
+    if (!own)
+        return tw__error_status();
+    for (int64_t i = 0; i < variables->count; i++)
+        own[i] = tw_retain(gradients[i]);
+    tw_status status = clip(optimizer, own, variables->count);
+    if (status == TW_OK)
+        status = apply(optimizer, own, variables);
+    for (int64_t i = 0; i < variables->count; i++)
+        tw_release(own[i]);
+    tw__free(own);
+    return status;
+}
+
+TW_METHOD(optimizer_apply_gradients,
+          "keras.optimizers.Optimizer._apply_gradients(self: optimizer, gradients: tensors = None, variables: list<variable> = None, "
+          "name: str = None) -> variable",
+          "Changes each variable by its gradient; one without a gradient (NULL) stays. Gives the step counter.")
+{
+    tw_optimizer *optimizer = args->self;
+    const tw_objects *variables = &args->variables;
+    bool any = false;
+    if (args->gradients.count != variables->count) {
+        tw__fail(TW_INVALID_ARGUMENT, "%s, apply_gradients: %lld gradients for %lld variables", optimizer->name,
+                 (long long)args->gradients.count, (long long)variables->count);
+        return NULL;
+    }
+    for (int64_t i = 0; i < variables->count; i++) {
+        any |= args->gradients.items[i] != NULL;
+        if (!tw__is(variables->items[i], &tw__class_variable)) {
+            tw__fail(TW_TYPE_ERROR, "%s, apply_gradients: item %lld is a %s, expected a variable", optimizer->name, (long long)i,
+                     tw_class_name(variables->items[i]));
+            return NULL;
+        }
+    }
+    if (!optimizer->rate || follow_schedule(optimizer) != TW_OK)
+        return NULL;
+    if (!variables->count)
+        return tw_retain(optimizer->iterations);
+    if (!optimizer->built) {
+        if (tw__scope_push(args->name ? args->name : optimizer->name) != TW_OK)
+            return NULL;
+        tw_status status = build(optimizer, variables);
+        tw__scope_pop();
+        if (status != TW_OK)
+            return NULL;
+    }
+    bool clips = is_set(optimizer->clip_norm) || is_set(optimizer->clip_value) || is_set(optimizer->global_clip_norm);
+    tw_status status = !any ? no_gradients(variables)
+        : clips ? apply_clipped(optimizer, args->gradients.items, variables)
+                : apply(optimizer, args->gradients.items, variables);
+    return status == TW_OK ? tw_retain(optimizer->iterations) : NULL;
+}
+
+TW_METHOD(optimizer_minimize,
+          "keras.optimizers.Optimizer._minimize(self: optimizer, loss: tensor, var_list: list<variable>, tape: tape) -> variable",
+          "Takes the gradients of a loss from its tape and applies them.")
+{
+    tw_tensors gradients = tw_tape_gradient(args->tape, TW_OBJECTS(args->loss), args->var_list);
+    if (!gradients.items)
+        return NULL;
+    tw_variable *step = tw_optimizer_apply_gradients(args->self, gradients, args->var_list);
+    tw_tensors_free(&gradients);
+    return step;
+}

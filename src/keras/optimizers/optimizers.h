@@ -1,0 +1,72 @@
+/* Optimizers from the inside: the base with its variables, what a class gives, schedules of learning rates.
+ *
+ * Children, in TensorFlow 2.15's order: _variables (list), _iterations, _learning_rate or _current_learning_rate, and from build() on
+ * _index_dict (no values) and a list per kind of slot. _variables holds the iterations and all slots; its order is that of the calls of
+ * tw__optimizer_add_slots. */
+#ifndef TW_OPTIMIZERS_H
+#define TW_OPTIMIZERS_H
+
+#include "keras/keras.h"
+
+enum { TW_MAX_SLOTS = 4, TW_MAX_SCALARS = 8 };
+
+/* One kind of slot: a variable beside each variable that is trained. */
+typedef struct tw__slot_kind {
+    const char *list;   /* the child: "_momentums" */
+    const char *prefix; /* of the variables' names: "m" */
+} tw__slot_kind;
+
+typedef struct tw__optimizer_methods {
+    tw_status (*build)(tw_optimizer *self); /* makes the slots */
+    /* One fused update of variable `index` by its gradient. */
+    tw_status (*update)(tw_optimizer *self, int64_t index, tw_variable *variable, tw_tensor *gradient);
+} tw__optimizer_methods;
+
+/* Scalars as ops want them, of one dtype; filled anew at each step, in place. */
+typedef struct tw__scalars {
+    tw_dtype dtype;
+    uint64_t round; /* the call of apply that they were filled for */
+    tw_tensor *values[TW_MAX_SCALARS];
+} tw__scalars;
+
+struct tw_optimizer {
+    tw_trackable trackable;
+    char *name;
+    tw_variable *iterations, *rate;     /* references */
+    tw_schedule *schedule;              /* or NULL: then `rate` is the current learning rate */
+    tw_trackable *all;                  /* the child _variables; a reference */
+    bool built;
+    tw_variable **trained;              /* what build() was given; references */
+    int64_t trained_count;
+    tw__pointer_map places;             /* variable -> index */
+    tw_variable **slots[TW_MAX_SLOTS];  /* [kind][index]; held by `all` */
+    double weight_decay, clip_norm, clip_value, global_clip_norm; /* NaN: none */
+    tw__scalars scalars[4];             /* one per float dtype in use */
+    uint64_t round;                     /* counts the calls of apply */
+    tw_tensor *one;                     /* int64 1 */
+};
+
+/* The learning rate at construction: a number, or a schedule (retained). */
+tw_status tw__optimizer_set_rate(tw_optimizer *optimizer, double number, void *object);
+/* Makes slots of `count` kinds for every variable, kinds of one variable side by side. */
+tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count, const tw__slot_kind *kinds);
+/* The learning rate now. */
+double tw__optimizer_rate(const tw_optimizer *optimizer);
+int64_t tw__optimizer_step(const tw_optimizer *optimizer); /* iterations so far */
+/* The scalars of a dtype; *fresh says that they are to be filled for this step. */
+tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int count, bool *fresh);
+void tw__scalar_set(tw_tensor *scalar, double value);
+
+/* ---- schedules (schedules.c) ---- */
+struct tw_schedule {
+    tw_object object;
+    /* Set by an embedding language's subclass. */
+    tw_tensor *(*foreign_call)(tw_schedule *self, tw_tensor *step);
+};
+typedef struct tw__schedule_methods {
+    float (*rate)(const tw_schedule *self, float step);
+} tw__schedule_methods;
+/* The rate after so many steps; NaN and an error if it fails. */
+double tw__schedule_rate(tw_schedule *schedule, int64_t step);
+
+#endif

@@ -1,0 +1,56 @@
+/* SGD, with momentum if asked: m = momentum·m - rate·g; w += m, or with Nesterov's form w += momentum·m - rate·g.
+ *
+ * As in Keras 2.15 the momentums are there and kept also when momentum is 0. */
+#include "keras/optimizers/optimizers.h"
+
+enum { RATE, MOMENTUM, SCALARS };
+
+static const tw__slot_kind kinds[] = { { "momentums", "m" } };
+
+typedef struct sgd {
+    tw_optimizer optimizer;
+    double momentum;
+    bool nesterov;
+} sgd;
+
+static tw_status sgd_init(void *self, const void *given)
+{
+    sgd *optimizer = self;
+    const tw_optimizers_sgd_args *args = given;
+    if (args->momentum < 0 || args->momentum > 1)
+        return tw__fail(TW_VALUE_ERROR, "`momentum` must be between [0, 1].");
+    optimizer->momentum = args->momentum;
+    optimizer->nesterov = args->nesterov;
+    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+}
+
+static tw_status sgd_build(tw_optimizer *self)
+{
+    return tw__optimizer_add_slots(self, 0, 1, kinds);
+}
+
+static tw_status sgd_update(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
+{
+    sgd *self = (sgd *)optimizer;
+    bool fresh;
+    tw__scalars *set = tw__optimizer_scalars(optimizer, gradient->dtype, SCALARS, &fresh);
+    if (!set)
+        return tw__error_status();
+    if (fresh) {
+        tw__scalar_set(set->values[RATE], tw__optimizer_rate(optimizer));
+        tw__scalar_set(set->values[MOMENTUM], self->momentum);
+    }
+    tw_tensor *inputs[] = { variable->handle, optimizer->slots[0][index]->handle, set->values[RATE], gradient, set->values[MOMENTUM] };
+    tw_attr nesterov = TW_A_BOOL("use_nesterov", self->nesterov);
+    int outputs = 0;
+    return tw__apply(&tw__op_ResourceApplyKerasMomentum, inputs, 5, &nesterov, 1, NULL, &outputs);
+}
+
+static const tw__optimizer_methods sgd_methods = { .build = sgd_build, .update = sgd_update };
+
+TW_CLASS(optimizers_sgd,
+    "keras.optimizers.SGD(learning_rate: number = 0.01, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = None, "
+    "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
+    "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = SGD) -> optimizer",
+    .parent = &tw__class_optimizer, .size = sizeof(sgd), .init = sgd_init, .methods = &sgd_methods,
+    .doc = "Steps along the gradient, with momentum if asked.");

@@ -1,0 +1,150 @@
+/* Initializers without random numbers: Zeros, Ones, Constant, Identity. */
+#include "kernel/kernel.h"
+#include "keras/initializers/initializers.h"
+
+static bool is_number(tw_dtype dtype)
+{
+    return tw__dtype_is_float(dtype) || tw__dtype_is_integer(dtype) || tw__dtype_is_complex(dtype) || dtype == TW_BOOL;
+}
+
+/* All elements equal to the number. */
+static tw_tensor *filled(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double number)
+{
+    if (!is_number(dtype) || !tw__cast_has(TW_FLOAT64, dtype)) {
+        tw__fail(TW_VALUE_ERROR, "%s: Expected numeric or boolean dtype, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
+        return NULL;
+    }
+    tw_tensor *values = tw__tensor_empty(dtype, shape);
+    if (!values)
+        return NULL;
+    char element[16];
+    size_t size = tw__element_size(dtype);
+    tw__cast_run(TW_FLOAT64, dtype, &number, element, 1, false);
+    for (int64_t i = 0; i < values->count; i++)
+        memcpy((char *)values->data + (size_t)i * size, element, size);
+    return values;
+}
+
+static tw_tensor *zeros_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
+{
+    return filled(self, shape, dtype, 0);
+}
+static const tw__initializer_methods zeros_methods = { zeros_make };
+
+TW_CLASS(initializers_zeros,
+    "keras.initializers.Zeros|keras.initializers.zeros|initializers.Zeros|initializers.zeros|zeros_initializer() -> initializer",
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &zeros_methods,
+    .doc = "Zeros.");
+
+static tw_tensor *ones_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
+{
+    return filled(self, shape, dtype, 1);
+}
+static const tw__initializer_methods ones_methods = { ones_make };
+
+TW_CLASS(initializers_ones,
+    "keras.initializers.Ones|keras.initializers.ones|initializers.Ones|initializers.ones|ones_initializer() -> initializer",
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &ones_methods,
+    .doc = "Ones.");
+
+/* ---- Constant ---- */
+
+/* The numbers of a list, nested or not, one behind the other. */
+static tw_status flatten(const tw_value *value, double *numbers, int64_t room, int64_t *count)
+{
+    switch (value->kind) {
+    case TW_VALUE_BOOL:
+    case TW_VALUE_INT:
+    case TW_VALUE_FLOAT:
+        if (*count < room)
+            numbers[*count] = value->kind == TW_VALUE_FLOAT ? value->f : value->kind == TW_VALUE_INT ? (double)value->i : value->b;
+        ++*count;
+        return TW_OK;
+    case TW_VALUE_LIST:
+    case TW_VALUE_TUPLE:
+        for (int64_t i = 0; i < value->list.count; i++)
+            TW_TRY(flatten(&value->list.items[i], numbers, room, count));
+        return TW_OK;
+    default:
+        return tw__fail(TW_TYPE_ERROR, "Constant: `value` must be a number, a list of numbers or a tensor");
+    }
+}
+
+static tw_tensor *of_tensor(tw_initializer *self, const tw_tensor *value, const tw_shape *shape, tw_dtype dtype)
+{
+    if (value->count == 1 && is_number(value->dtype) && !tw__dtype_is_complex(value->dtype))
+        return filled(self, shape, dtype, tw_tensor_double_at(value, 0));
+    tw_tensor *values = is_number(value->dtype) && tw__cast_has(value->dtype, dtype) ? tw__tensor_empty(dtype, shape) : NULL;
+    if (values && values->count == value->count) {
+        tw__cast_run(value->dtype, dtype, value->data, values->data, value->count, false);
+        return values;
+    }
+    tw__fail(TW_TYPE_ERROR, "Constant: a value of dtype %s and shape %s can't give dtype %s and shape %s", tw_dtype_name(value->dtype),
+             tw__shape_text(&value->shape), tw_dtype_name(dtype), tw__shape_text(shape));
+    tw_release(values);
+    return NULL;
+}
+
+static tw_tensor *constant_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
+{
+    const tw_value *value = &((const tw_initializers_constant_args *)self->object.config)->value;
+    if (value->kind == TW_VALUE_NONE)
+        return filled(self, shape, dtype, 0);
+    if (value->kind == TW_VALUE_TENSOR)
+        return of_tensor(self, value->tensor, shape, dtype);
+    int64_t room, count = 0;
+    if (tw__shape_count(shape, &room) != TW_OK)
+        return NULL;
+    double *numbers = tw__alloc((size_t)(room + 1) * sizeof *numbers);
+    if (!numbers)
+        return NULL;
+    tw_tensor *values = NULL;
+    if (flatten(value, numbers, room + 1, &count) == TW_OK) {
+        if (count == 1) {
+            values = filled(self, shape, dtype, numbers[0]);
+        } else {
+            tw_auto tw_tensor *list = count <= room ? tw_tensor_new(TW_FLOAT64, TW_SHAPE(count), numbers) : NULL;
+            if (list)
+                values = of_tensor(self, list, shape, dtype);
+            else
+                tw__fail(TW_TYPE_ERROR, "Constant: %lld values for shape %s", (long long)count, tw__shape_text(shape));
+        }
+    }
+    tw__free(numbers);
+    return values;
+}
+static const tw__initializer_methods constant_methods = { constant_make };
+
+TW_CLASS(initializers_constant,
+    "keras.initializers.Constant|keras.initializers.constant|initializers.Constant|initializers.constant|constant_initializer"
+    "(value: value = None) -> initializer",
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &constant_methods,
+    .doc = "A number in all places, or a list of them; 0 if none is given.");
+
+/* ---- Identity ---- */
+
+static tw_tensor *identity_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
+{
+    if (!tw__dtype_is_float(dtype)) {
+        tw__fail(TW_VALUE_ERROR, "Expected floating point type, got <dtype: '%s'>.", tw_dtype_name(dtype));
+        return NULL;
+    }
+    if (shape->rank != 2) {
+        tw__fail(TW_VALUE_ERROR, "Identity matrix initializer can only be used for 2D matrices. Received: shape=%s of rank %d.",
+                 tw__shape_text(shape), shape->rank);
+        return NULL;
+    }
+    double gain = ((const tw_initializers_identity_args *)self->object.config)->gain;
+    tw_tensor *values = filled(self, shape, dtype, 0);
+    size_t size = tw__element_size(dtype);
+    for (int64_t i = 0; values && i < shape->dims[0] && i < shape->dims[1]; i++)
+        tw__cast_run(TW_FLOAT64, dtype, &gain, (char *)values->data + (size_t)(i * shape->dims[1] + i) * size, 1, false);
+    return values;
+}
+static const tw__initializer_methods identity_methods = { identity_make };
+
+TW_CLASS(initializers_identity,
+    "keras.initializers.Identity|keras.initializers.identity|keras.initializers.IdentityInitializer|initializers.Identity|"
+    "initializers.identity(gain: float = 1.0) -> initializer",
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &identity_methods,
+    .doc = "gain times the identity matrix.");

@@ -1,0 +1,161 @@
+/* The base class of initializers, finding them by name, and the values that most of them are made of. */
+#include "kernel/kernel.h"
+#include "kernel/random.h"
+#include "keras/initializers/initializers.h"
+
+TW_CLASS(initializer, "keras.initializers.Initializer|initializers.Initializer() -> initializer",
+    .size = sizeof(tw_initializer),
+    .doc = "Base class: makes the first value of a variable.");
+
+TW_METHOD(initializer_call, "keras.initializers.Initializer.__call__(self: initializer, shape: shape, dtype: dtype = None) -> tensor",
+          "Values of that shape and dtype.")
+{
+    return tw__initializer_make(args->self, &args->shape, args->dtype);
+}
+
+tw_tensor *tw__initializer_make(tw_initializer *initializer, const tw_shape *shape, tw_dtype dtype)
+{
+    const tw__initializer_methods *methods = tw__methods(initializer);
+    if (dtype == TW_DTYPE_NONE)
+        dtype = TW_FLOAT32;
+    if (initializer->foreign_make)
+        return initializer->foreign_make(initializer, shape, dtype);
+    if (!methods) {
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Initializer subclasses must implement the `__call__()` method.");
+        return NULL;
+    }
+    if (!tw__shape_known(shape)) {
+        tw__fail(TW_VALUE_ERROR, "%s: the shape must be fully known, got %s", tw_class_name(initializer), tw__shape_text(shape));
+        return NULL;
+    }
+    return methods->make(initializer, shape, dtype);
+}
+
+tw_status tw__initializer_seed(tw_initializer *initializer, int64_t *seed)
+{
+    if (!initializer->seeded) {
+        TW_TRY(tw__keras_seed_next(&initializer->seed));
+        initializer->seeded = true;
+    }
+    *seed = initializer->seed;
+    return TW_OK;
+}
+
+/* ---- by name ---- */
+
+static const struct {
+    const char *name, *class_id;
+} other_names[] = {
+    { "zero", "initializers_zeros" },     { "one", "initializers_ones" },
+    { "uniform", "initializers_random_uniform" }, { "normal", "initializers_random_normal" },
+};
+
+static const tw_class *class_of_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++) {
+        if (strcmp(name, other_names[i].name) == 0)
+            return tw_class_find(other_names[i].class_id);
+    }
+    char path[96];
+    snprintf(path, sizeof path, "keras.initializers.%s", name);
+    const tw_signature *signature = tw_signature_find(path);
+    return signature && signature->class_row != &tw__class_initializer ? signature->class_row : NULL;
+}
+
+tw_initializer *tw__initializer_get(tw_named named)
+{
+    if (tw__named_is_object(named)) {
+        if (tw__is(named, &tw__class_initializer))
+            return tw_retain(named);
+        tw__fail(TW_VALUE_ERROR, "Could not interpret initializer identifier: an object of class %s", tw_class_name(named));
+        return NULL;
+    }
+    const tw_class *class = named ? class_of_name(named) : NULL;
+    if (!class) {
+        tw__fail(TW_VALUE_ERROR, "Unknown initializer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this "
+                 "object is included in the scope.", named ? (const char *)named : "None");
+        return NULL;
+    }
+    const tw_signature *signature = tw_class_signature(class);
+    void *args = tw__alloc_zero(signature->args_size);
+    if (!args)
+        return NULL;
+    tw_args_default(signature, args);
+    tw_initializer *made = tw_class_make(class, args);
+    tw__free(args);
+    return made;
+}
+
+TW_API(initializers_get, "keras.initializers.get|initializers.get(identifier: named<initializer>) -> initializer",
+       "The initializer of that name, or the object itself.")
+{
+    return tw__initializer_get(args->identifier);
+}
+
+/* ---- values ---- */
+
+/* One number as an element of the dtype, in `element`. */
+static void number_as(tw_dtype dtype, double number, void *element)
+{
+    tw__cast_run(TW_FLOAT64, dtype, &number, element, 1, false);
+}
+
+static tw_tensor *filled(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, tw__distribution distribution, uint64_t low,
+                         uint64_t range)
+{
+    int64_t seed;
+    if (tw__initializer_seed(self, &seed) != TW_OK)
+        return NULL;
+    tw_tensor *values = tw__tensor_empty(dtype, shape);
+    if (values)
+        tw__random_fill(distribution, dtype, tw__philox_stateless(seed, 0), values->data, values->count, low, range);
+    return values;
+}
+
+/* values * factor + term, each step rounded to the dtype. */
+static void scale(tw_tensor *values, const void *factor, const void *term)
+{
+    tw__binary_row(&tw__binary_multiply, values->dtype, values->data, factor, values->data, values->count, TW_ROW_Y_SCALAR);
+    tw__binary_row(&tw__binary_add, values->dtype, values->data, term, values->data, values->count, TW_ROW_Y_SCALAR);
+}
+
+tw_tensor *tw__initial_uniform(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double low, double high)
+{
+    if (dtype == TW_INT32 || dtype == TW_INT64 || dtype == TW_UINT32 || dtype == TW_UINT64) {
+        if (!(low < high) || !(low > -9.2e18) || !(high < 1.8e19)) {
+            tw__fail(TW_INVALID_ARGUMENT, "%s: Need minval < maxval, got %g >= %g", tw_class_name(self), low, high);
+            return NULL;
+        }
+        return filled(self, shape, dtype, TW__BELOW, low < 0 ? (uint64_t)(int64_t)low : (uint64_t)low,
+                      (high < 0 ? (uint64_t)(int64_t)high : (uint64_t)high) - (low < 0 ? (uint64_t)(int64_t)low : (uint64_t)low));
+    }
+    if (!tw__dtype_is_float(dtype)) {
+        tw__fail(TW_VALUE_ERROR, "%s: Expected float or integer dtype, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
+        return NULL;
+    }
+    tw_tensor *values = filled(self, shape, dtype, TW__UNIFORM, 0, 0);
+    if (!values)
+        return NULL;
+    double bottom, top, range; /* room for an element of any float dtype */
+    number_as(dtype, low, &bottom);
+    number_as(dtype, high, &top);
+    tw__binary_row(&tw__binary_subtract, dtype, &top, &bottom, &range, 1, TW_ROW_BOTH);
+    scale(values, &range, &bottom);
+    return values;
+}
+
+tw_tensor *tw__initial_normal(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double mean, double deviation, bool truncated)
+{
+    if (!tw__dtype_is_float(dtype)) {
+        tw__fail(TW_VALUE_ERROR, "%s: Expected floating point type, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
+        return NULL;
+    }
+    tw_tensor *values = filled(self, shape, dtype, truncated ? TW__TRUNCATED_NORMAL : TW__NORMAL, 0, 0);
+    if (!values)
+        return NULL;
+    double factor, term;
+    number_as(dtype, deviation, &factor);
+    number_as(dtype, mean, &term);
+    scale(values, &factor, &term);
+    return values;
+}

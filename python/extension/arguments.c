@@ -1,0 +1,599 @@
+/* Python arguments into the C struct of a row, by its field table. Most values are borrowed from Python for the time of the call;
+ * what has to be made (tensors, lists) is kept in the frame and given back at its end.
+ *
+ * Tensor arguments come last: their dtype may follow from others ("tensor<T>": the first that is a tensor decides; "tensor<dtype>"). */
+#include <math.h>
+
+#include "extension.h"
+
+typedef struct context {
+    tw__py_function *function;
+    const tw_signature *signature;
+    tw__py_frame *frame;
+    PyObject *const *given;
+    char *args;
+} context;
+
+/* ---- what a call holds ---- */
+
+static bool push(void ***items, void **few, size_t *count, size_t *capacity, void *item)
+{
+    if (!*items) {
+        *items = few;
+        *capacity = 8;
+    }
+    if (*count == *capacity) {
+        void **more = tw__alloc_array(2 * *capacity, sizeof *more);
+        if (!more)
+            return false;
+        memcpy(more, *items, *count * sizeof *more);
+        if (*items != few)
+            tw__free(*items);
+        *items = more;
+        *capacity *= 2;
+    }
+    (*items)[(*count)++] = item;
+    return true;
+}
+
+bool tw__py_keep_object(tw__py_frame *frame, void *object)
+{
+    if (!object)
+        return false;
+    if (push(&frame->objects, frame->few_objects, &frame->object_count, &frame->object_capacity, object))
+        return true;
+    tw_release(object);
+    tw__py_raise();
+    return false;
+}
+
+void *tw__py_keep_block(tw__py_frame *frame, size_t size)
+{
+    void *block = tw__alloc_zero(size ? size : 1);
+    if (block && push(&frame->blocks, frame->few_blocks, &frame->block_count, &frame->block_capacity, block))
+        return block;
+    tw__free(block);
+    tw__py_raise();
+    return NULL;
+}
+
+bool tw__py_keep_python(tw__py_frame *frame, PyObject *object)
+{
+    if (!object)
+        return false;
+    if (!frame->kept)
+        frame->kept = PyList_New(0);
+    bool good = frame->kept && PyList_Append(frame->kept, object) == 0;
+    Py_DECREF(object);
+    return good;
+}
+
+void tw__py_frame_end(tw__py_frame *frame)
+{
+    for (size_t i = 0; i < frame->object_count; i++)
+        tw_release(frame->objects[i]);
+    for (size_t i = 0; i < frame->block_count; i++)
+        tw__free(frame->blocks[i]);
+    for (int i = 0; i < frame->value_count; i++)
+        tw_value_free(frame->values[i]);
+    if (frame->objects != frame->few_objects)
+        tw__free(frame->objects);
+    if (frame->blocks != frame->few_blocks)
+        tw__free(frame->blocks);
+    Py_XDECREF(frame->kept);
+}
+
+/* ---- kinds ---- */
+
+static bool wrong(const context *c, const tw_field *field, const char *expected, PyObject *value)
+{
+    tw__py_error(PyExc_TypeError, "%.*s(): the argument '%s' must be %s, got %R of type %R", (int)c->function->name_size, c->function->name,
+                 field->name, expected, value, Py_TYPE(value));
+    return false;
+}
+
+const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *function, const char *argument)
+{
+    if (PyUnicode_Check(value)) {
+        Py_ssize_t size;
+        const char *text = PyUnicode_AsUTF8AndSize(value, &size);
+        if (text && strlen(text) != (size_t)size) {
+            tw__py_error(PyExc_ValueError, "%s(): the argument '%s' holds a zero character", function, argument);
+            return NULL;
+        }
+        return text;
+    }
+    if (PyBytes_Check(value))
+        return PyBytes_AsString(value);
+    if (TW_IS_TENSOR(value) && TW_TENSOR(value)->dtype == TW_STRING && TW_TENSOR(value)->count == 1) {
+        PyObject *bytes = tw__py_item(TW_TENSOR(value), 0);
+        const char *text = bytes ? PyBytes_AsString(bytes) : NULL;
+        return tw__py_keep_python(frame, bytes) ? text : NULL;
+    }
+    PyObject *path = PyOS_FSPath(value);
+    if (path) {
+        const char *text = PyUnicode_Check(path) ? PyUnicode_AsUTF8AndSize(path, NULL) : PyBytes_AsString(path);
+        return tw__py_keep_python(frame, path) ? text : NULL;
+    }
+    PyErr_Clear();
+    tw__py_error(PyExc_TypeError, "%s(): the argument '%s' must be a string, got %R of type %R", function, argument, value, Py_TYPE(value));
+    return NULL;
+}
+
+static bool read_int(const context *c, const tw_field *field, PyObject *value, int64_t *out)
+{
+    PyObject *index = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
+    PyErr_Clear();
+    if (!index && tw__py_is_variable(value)) { /* a step counter, say */
+        PyObject *number = PyNumber_Long(value);
+        index = number;
+    }
+    if (!index)
+        return wrong(c, field, "an integer", value);
+    *out = PyLong_AsLongLong(index);
+    Py_DECREF(index);
+    return !(*out == -1 && PyErr_Occurred());
+}
+
+static bool read_ints(const context *c, const tw_field *field, PyObject *value, tw_ints *out)
+{
+    if (PyIndex_Check(value) && !(TW_IS_TENSOR(value) && TW_TENSOR(value)->shape.rank)) {
+        int64_t *one = tw__py_keep_block(c->frame, sizeof *one);
+        *out = (tw_ints){ one, 1, true };
+        return one && read_int(c, field, value, one);
+    }
+    PyObject *items = PyUnicode_Check(value) ? NULL : PySequence_List(value);
+    if (!items) {
+        PyErr_Clear();
+        return wrong(c, field, "an integer or a list of integers", value);
+    }
+    Py_ssize_t count = PyList_Size(items);
+    int64_t *list = tw__py_keep_block(c->frame, (size_t)count * sizeof *list);
+    bool good = list != NULL;
+    for (Py_ssize_t i = 0; good && i < count; i++)
+        good = read_int(c, field, PyList_GetItem(items, i), &list[i]);
+    Py_DECREF(items);
+    *out = (tw_ints){ list, count, true };
+    return good;
+}
+
+static bool is_class(const void *object, const char *word, const tw_class *class)
+{
+    if (strcmp(word, "object") == 0)
+        return true;
+    if (strcmp(word, "trackable") == 0)
+        class = &tw__trackable_class;
+    return class && tw__is(object, class);
+}
+
+/* An object for a handle, a name or a number: borrowed from the wrapper, or kept in the frame. NULL without an exception: not one. */
+static void *read_object(const context *c, const tw_field *field, PyObject *value, const tw_class *class)
+{
+    const char *word = field->word ? field->word : "object";
+    if (TW_IS_TENSOR(value))
+        return strcmp(word, "object") == 0 ? TW_TENSOR(value) : NULL;
+    if (tw__py_is_object(value)) {
+        void *object = tw__py_self(value);
+        return object && is_class(object, word, class) ? object : NULL;
+    }
+    if (strcmp(word, "trackable") == 0) {
+        void *container = tw__py_trackable(value);
+        return tw__py_keep_object(c->frame, container) ? container : NULL;
+    }
+    if (strcmp(word, "callable") == 0 && PyCallable_Check(value)) {
+        void *made = tw__py_make_callable(value);
+        return tw__py_keep_object(c->frame, made) ? made : NULL;
+    }
+    return NULL;
+}
+
+static bool read_handle(const context *c, const tw_field *field, PyObject *value, const tw_class *class, void **out)
+{
+    *out = read_object(c, field, value, class);
+    if (!*out && !PyErr_Occurred())
+        wrong(c, field, class ? class->name : field->word, value);
+    return *out != NULL;
+}
+
+static bool append_handles(const context *c, const tw_field *field, PyObject *value, const tw_class *class, PyObject *flat)
+{
+    if (PyList_Check(value) || PyTuple_Check(value)) {
+        Py_ssize_t count = PySequence_Size(value);
+        for (Py_ssize_t i = 0; i < count; i++) {
+            PyObject *item = PySequence_GetItem(value, i);
+            bool good = item && append_handles(c, field, item, class, flat);
+            Py_XDECREF(item);
+            if (!good)
+                return false;
+        }
+        return true;
+    }
+    return PyList_Append(flat, value) == 0;
+}
+
+static bool read_handles(const context *c, const tw_field *field, PyObject *value, const tw_class *class, tw_objects *out)
+{
+    PyObject *flat = PyList_New(0);
+    bool iterable = !TW_IS_TENSOR(value) && !tw__py_is_object(value) && !PyList_Check(value) && !PyTuple_Check(value);
+    PyObject *list = flat && iterable ? PySequence_List(value) : NULL; /* generators, zips, dict views */
+    PyErr_Clear();
+    bool good = flat && append_handles(c, field, list ? list : value, class, flat);
+    Py_XDECREF(list);
+    Py_ssize_t count = good ? PyList_Size(flat) : 0;
+    void **items = good ? tw__py_keep_block(c->frame, (size_t)count * sizeof *items) : NULL;
+    good = items != NULL;
+    for (Py_ssize_t i = 0; good && i < count; i++)
+        good = read_handle(c, field, PyList_GetItem(flat, i), class, &items[i]);
+    *out = (tw_objects){ items, count };
+    if (!tw__py_keep_python(c->frame, flat))
+        good = false;
+    return good;
+}
+
+static bool read_pairs(const context *c, const tw_field *field, PyObject *rest, const tw_class *class, tw_pairs *out)
+{
+    Py_ssize_t count = rest ? PyDict_Size(rest) : 0, position = 0, at = 0;
+    tw_pair *items = tw__py_keep_block(c->frame, (size_t)count * sizeof *items);
+    PyObject *key, *value;
+    bool good = items != NULL;
+    while (good && rest && PyDict_Next(rest, &position, &key, &value)) {
+        const char *name = tw__py_text(c->frame, key, c->function->name, field->name);
+        void *object = NULL;
+        good = name && read_handle(c, field, value, class, &object);
+        if (good)
+            items[at++] = (tw_pair){ name, object };
+    }
+    *out = (tw_pairs){ items, at };
+    return good;
+}
+
+static bool read_named(const context *c, const tw_field *field, PyObject *value, tw_named *out)
+{
+    if (PyUnicode_Check(value))
+        return (*out = tw__py_text(c->frame, value, c->function->name, field->name)) != NULL;
+    if (PyType_Check(value)) { /* a class stands for an object made without arguments */
+        PyObject *made = PyObject_CallNoArgs(value);
+        *out = made && tw__py_is_object(made) ? tw__py_self(made) : NULL;
+        if (!made || !tw__py_keep_python(c->frame, made))
+            return false;
+        return *out || wrong(c, field, "a name or an object", value);
+    }
+    if (tw__py_is_object(value))
+        return (*out = tw__py_self(value)) != NULL;
+    if (Py_TYPE(value) == tw__py_function_type && field->word) {
+        /* A function of the library itself goes by its name, so that C calls it without Python. */
+        tw__py_function *function = (tw__py_function *)value;
+        char path[120];
+        snprintf(path, sizeof path, "keras.%ss.%.*s", field->word, (int)function->name_size, function->name);
+        if (tw_signature_find(path)) {
+            char *name = tw__py_keep_block(c->frame, function->name_size + 1);
+            if (name)
+                memcpy(name, function->name, function->name_size);
+            return (*out = name) != NULL;
+        }
+    }
+    if (PyCallable_Check(value)) {
+        void *made = tw__py_make_callable(value);
+        *out = made;
+        return tw__py_keep_object(c->frame, made);
+    }
+    return wrong(c, field, "a name, an object or a function", value);
+}
+
+static bool read_number(const context *c, const tw_field *field, PyObject *value, double *out, void **object)
+{
+    *object = NULL;
+    if (tw__py_is_object(value) && !tw__py_is_variable(value))
+        return (*object = tw__py_self(value)) != NULL;
+    *out = PyFloat_AsDouble(value);
+    if (*out != -1 || !PyErr_Occurred())
+        return true;
+    PyErr_Clear();
+    if (PyCallable_Check(value) && tw__py_keep_object(c->frame, *object = tw__py_make_callable(value)))
+        return true;
+    return PyErr_Occurred() ? false : wrong(c, field, "a number", value);
+}
+
+/* ---- values of any kind ---- */
+
+static bool read_value(const context *c, const tw_field *field, PyObject *value, tw_value *out)
+{
+    *out = (tw_value){ .kind = TW_VALUE_NONE };
+    if (value == Py_None)
+        return true;
+    if (PyBool_Check(value)) {
+        *out = (tw_value){ .kind = TW_VALUE_BOOL, .b = value == Py_True };
+    } else if (PyLong_Check(value)) {
+        *out = (tw_value){ .kind = TW_VALUE_INT, .i = PyLong_AsLongLong(value) };
+        return !PyErr_Occurred();
+    } else if (PyFloat_Check(value)) {
+        *out = (tw_value){ .kind = TW_VALUE_FLOAT, .f = PyFloat_AsDouble(value) };
+    } else if (PyUnicode_Check(value) || PyBytes_Check(value)) {
+        Py_ssize_t size;
+        char *bytes = NULL;
+        const char *text = NULL;
+        if (PyUnicode_Check(value))
+            text = PyUnicode_AsUTF8AndSize(value, &size);
+        else if (PyBytes_AsStringAndSize(value, &bytes, &size) == 0)
+            text = bytes;
+        char *copy = text ? tw__strndup(text, (size_t)size) : NULL;
+        if (!copy)
+            return text ? (tw__py_raise(), false) : false;
+        *out = (tw_value){ .kind = PyUnicode_Check(value) ? TW_VALUE_STR : TW_VALUE_BYTES, .s = { copy, (size_t)size } };
+    } else if (TW_IS_TENSOR(value)) {
+        *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(TW_TENSOR(value)) };
+    } else if (tw__py_is_object(value)) {
+        void *object = tw__py_self(value);
+        *out = (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(object) };
+        return object != NULL;
+    } else if (Py_TYPE(value) == tw__py_dtype_type) {
+        out->kind = TW_VALUE_DTYPE;
+        return tw__py_as_dtype(value, &out->dtype);
+    } else if (PyList_Check(value) || PyTuple_Check(value) || PyDict_Check(value)) {
+        bool dict = PyDict_Check(value);
+        PyObject *pairs = dict ? PyDict_Items(value) : NULL;
+        Py_ssize_t count = dict ? 2 * PyList_Size(pairs) : PySequence_Size(value);
+        tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
+        *out = (tw_value){ .kind = dict ? TW_VALUE_DICT : PyList_Check(value) ? TW_VALUE_LIST : TW_VALUE_TUPLE, .list = { items, 0 } };
+        bool good = items != NULL;
+        for (Py_ssize_t i = 0; good && i < count; i++) {
+            PyObject *item = dict ? PySequence_GetItem(PyList_GetItem(pairs, i / 2), i % 2) : PySequence_GetItem(value, i);
+            good = item && read_value(c, field, item, &items[i]);
+            out->list.count = i + 1;
+            Py_XDECREF(item);
+        }
+        Py_XDECREF(pairs);
+        return good;
+    } else if (PyCallable_Check(value)) {
+        void *made = tw__py_make_callable(value);
+        *out = (tw_value){ .kind = TW_VALUE_OBJECT, .object = made };
+        return made != NULL;
+    } else {
+        tw_tensor *tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
+        if (!tensor)
+            return false;
+        *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensor };
+    }
+    return true;
+}
+
+static bool keep_value(const context *c, const tw_field *field, PyObject *value, tw_value *place)
+{
+    if (c->frame->value_count == 4) {
+        tw__py_error(PyExc_TypeError, "%s(): too many arguments of any kind", c->function->name);
+        return false;
+    }
+    bool good = read_value(c, field, value, place);
+    c->frame->values[c->frame->value_count++] = place;
+    return good;
+}
+
+/* ---- tensors ---- */
+
+static int find_field(const tw_signature *signature, const char *name)
+{
+    for (int i = 0; i < signature->field_count; i++) {
+        if (strcmp(signature->fields[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* The dtype that an argument "tensor<WORD>" has to have or should have. */
+static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how)
+{
+    *how = TW_HINT;
+    if (!word)
+        return TW_DTYPE_NONE;
+    if (strcmp(word, "dtype") == 0) {
+        int at = find_field(c->signature, "dtype");
+        *how = TW_FORCE;
+        return at >= 0 ? *(tw_dtype *)(c->args + c->signature->fields[at].offset) : TW_DTYPE_NONE;
+    }
+    if (strcmp(word, "self") == 0) {
+        *how = TW_FORCE;
+        return tw__py_dtype_of_value(c->given[0]);
+    }
+    tw_dtype named = tw_dtype_from_name(word);
+    if (named != TW_DTYPE_NONE)
+        return named;
+    /* A group: the first member that is a tensor decides. */
+    for (int i = 0; i < c->signature->field_count; i++) {
+        const tw_field *field = &c->signature->fields[i];
+        PyObject *value = c->given[i];
+        if (!value || !field->word || strcmp(field->word, word) != 0)
+            continue;
+        tw_dtype dtype = TW_DTYPE_NONE;
+        if (field->kind == TW_KIND_TENSOR) {
+            dtype = tw__py_dtype_of_value(value);
+        } else if (field->kind == TW_KIND_TENSORS && (PyList_Check(value) || PyTuple_Check(value))) {
+            Py_ssize_t count = PySequence_Size(value);
+            for (Py_ssize_t k = 0; dtype == TW_DTYPE_NONE && k < count; k++) {
+                PyObject *item = PySequence_GetItem(value, k);
+                dtype = item ? tw__py_dtype_of_value(item) : TW_DTYPE_NONE;
+                Py_XDECREF(item);
+            }
+        }
+        if (dtype != TW_DTYPE_NONE)
+            return dtype;
+    }
+    return TW_DTYPE_NONE;
+}
+
+/* Numbers alone in a group: [1, 2.5] gives two floats. */
+static tw_dtype dtype_of_all(PyObject *list)
+{
+    tw_dtype found = TW_DTYPE_NONE;
+    Py_ssize_t count = PyList_Size(list);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PyList_GetItem(list, i);
+        if (PyFloat_CheckExact(item))
+            return TW_FLOAT32;
+        if (!PyLong_CheckExact(item))
+            return TW_DTYPE_NONE;
+    }
+    return found;
+}
+
+static bool fill_tensors(context *c, const tw_field *field, PyObject *value, tw_tensors *out, tw_dtype *group)
+{
+    tw__py_how how;
+    tw_dtype dtype = wanted_dtype(c, field->word, &how);
+    if (dtype == TW_DTYPE_NONE)
+        dtype = *group;
+    bool whole = TW_IS_TENSOR(value) || tw__py_is_variable(value);
+    PyObject *list = whole ? NULL : PySequence_List(value);
+    if (!whole && !list) {
+        PyErr_Clear();
+        whole = true;
+    }
+    if (whole)
+        list = Py_BuildValue("[O]", value);
+    Py_ssize_t count = list ? PyList_Size(list) : 0;
+    tw_tensor **items = list ? tw__py_keep_block(c->frame, (size_t)count * sizeof *items) : NULL;
+    bool good = items != NULL;
+    if (good && dtype == TW_DTYPE_NONE && field->word)
+        dtype = dtype_of_all(list);
+    for (Py_ssize_t i = 0; good && i < count; i++) {
+        PyObject *item = PyList_GetItem(list, i);
+        if (item == Py_None && field->none_allowed)
+            continue;
+        items[i] = tw__py_to_tensor(item, dtype, how);
+        good = tw__py_keep_object(c->frame, items[i]);
+        if (good && dtype == TW_DTYPE_NONE && field->word)
+            dtype = items[i]->dtype;
+    }
+    if (good && field->word && *group == TW_DTYPE_NONE && how == TW_HINT)
+        *group = dtype;
+    Py_XDECREF(list);
+    *out = (tw_tensors){ items, count };
+    return good;
+}
+
+static bool fill_tensor(context *c, const tw_field *field, PyObject *value, tw_tensor **out, tw_dtype *group)
+{
+    tw__py_how how;
+    tw_dtype dtype = wanted_dtype(c, field->word, &how);
+    if (TW_IS_TENSOR(value) && (how == TW_HINT || dtype == TW_DTYPE_NONE || TW_TENSOR(value)->dtype == dtype)) {
+        *out = TW_TENSOR(value);
+        return true;
+    }
+    bool grouped = field->word && how == TW_HINT && tw_dtype_from_name(field->word) == TW_DTYPE_NONE;
+    if (dtype == TW_DTYPE_NONE && grouped)
+        dtype = *group;
+    *out = tw__py_to_tensor(value, dtype, how);
+    if (*out && grouped && *group == TW_DTYPE_NONE)
+        *group = (*out)->dtype;
+    return tw__py_keep_object(c->frame, *out);
+}
+
+/* ---- all of them ---- */
+
+static bool fill_field(context *c, int index, PyObject *value)
+{
+    const tw_field *field = &c->signature->fields[index];
+    void *place = c->args + field->offset;
+    const tw_class *class = c->function->classes[index];
+    if (value == Py_None && field->kind != TW_KIND_SHAPE && field->kind != TW_KIND_VALUE) {
+        switch (field->kind) {
+        case TW_KIND_INT:
+            *(int64_t *)place = TW_NO_INT;
+            break;
+        case TW_KIND_FLOAT:
+        case TW_KIND_NUMBER:
+            *(double *)place = NAN;
+            break;
+        case TW_KIND_BOOL:
+            *(bool *)place = field->inverted;
+            return true;
+        case TW_KIND_INTS:
+            *(tw_ints *)place = (tw_ints){ 0 };
+            break;
+        case TW_KIND_TENSORS:
+        case TW_KIND_HANDLES:
+            *(tw_objects *)place = (tw_objects){ 0 };
+            break;
+        case TW_KIND_DTYPE:
+            *(tw_dtype *)place = TW_DTYPE_NONE;
+            break;
+        default:
+            *(void **)place = NULL;
+        }
+        if (field->none_allowed || (field->kind == TW_KIND_STR && strcmp(field->name, "name") == 0))
+            return true;
+        return wrong(c, field, "given", value);
+    }
+    switch (field->kind) {
+    case TW_KIND_INT:
+        return read_int(c, field, value, place);
+    case TW_KIND_FLOAT:
+        *(double *)place = PyFloat_AsDouble(value);
+        if (*(double *)place == -1 && PyErr_Occurred()) {
+            PyErr_Clear();
+            return wrong(c, field, "a number", value);
+        }
+        return true;
+    case TW_KIND_BOOL: {
+        int is = PyObject_IsTrue(value);
+        *(bool *)place = (is > 0) != field->inverted;
+        return is >= 0;
+    }
+    case TW_KIND_STR:
+        return (*(const char **)place = tw__py_text(c->frame, value, c->function->name, field->name)) != NULL;
+    case TW_KIND_DTYPE:
+        return tw__py_as_dtype(value, place);
+    case TW_KIND_SHAPE:
+        return tw__py_as_shape(value, place);
+    case TW_KIND_INTS:
+        return read_ints(c, field, value, place);
+    case TW_KIND_HANDLE:
+        return read_handle(c, field, value, class, place);
+    case TW_KIND_HANDLES:
+        return read_handles(c, field, value, class, place);
+    case TW_KIND_NAMED:
+        return read_named(c, field, value, place);
+    case TW_KIND_NUMBER:
+        return read_number(c, field, value, place, (void **)place + 1);
+    case TW_KIND_VALUE:
+        return keep_value(c, field, value, place);
+    default:
+        return true;
+    }
+}
+
+bool tw__py_fill(tw__py_function *function, tw__py_frame *frame, PyObject *const *given, PyObject *rest, void *args)
+{
+    context c = { function, function->signature, frame, given, args };
+    int tensors = 0;
+    for (int i = 0; i < c.signature->field_count; i++) {
+        const tw_field *field = &c.signature->fields[i];
+        if (field->kind == TW_KIND_TENSOR || field->kind == TW_KIND_TENSORS) {
+            tensors += given[i] != NULL;
+        } else if (field->kind == TW_KIND_PAIRS) {
+            if (!read_pairs(&c, field, rest, function->classes[i], (tw_pairs *)(c.args + field->offset)))
+                return false;
+        } else if (given[i]) {
+            if (!fill_field(&c, i, given[i]))
+                return false;
+            if (field->has_minimum || field->choices) {
+                if (given[i] != Py_None && tw_args_check(c.signature, field, args) != TW_OK) {
+                    tw__py_raise();
+                    return false;
+                }
+            }
+        }
+    }
+    tw_dtype group = TW_DTYPE_NONE;
+    for (int i = 0; tensors && i < c.signature->field_count; i++) {
+        const tw_field *field = &c.signature->fields[i];
+        PyObject *value = given[i];
+        if (!value || (field->kind != TW_KIND_TENSOR && field->kind != TW_KIND_TENSORS))
+            continue;
+        if (value == Py_None && field->none_allowed)
+            continue;
+        void *place = c.args + field->offset;
+        if (field->kind == TW_KIND_TENSOR ? !fill_tensor(&c, field, value, place, &group) : !fill_tensors(&c, field, value, place, &group))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,499 @@
+/* Python values into tensors: numbers, strings, nested sequences, arrays, variables.
+ *
+ * A sequence is walked twice: once for its shape and the kind of its leaves, once to fill. The first leaf decides the kind; integers give way to
+ * floats behind them. A sequence with a tensor or an array in it is converted member by member and packed. */
+#include "extension.h"
+
+typedef enum leaf { NO_LEAF, BOOL_LEAF, INT_LEAF, FLOAT_LEAF, COMPLEX_LEAF, STRING_LEAF, ARRAY_LEAF, SEQUENCE } leaf;
+
+bool tw__py_is_tensor_like(PyObject *value)
+{
+    return TW_IS_TENSOR(value) || tw__py_is_variable(value);
+}
+
+tw_dtype tw__py_dtype_of_value(PyObject *value)
+{
+    if (TW_IS_TENSOR(value))
+        return TW_TENSOR(value)->dtype;
+    if (tw__py_is_variable(value))
+        return ((tw_variable *)((tw__py_object *)value)->object)->resource->dtype;
+    return TW_DTYPE_NONE;
+}
+
+static leaf classify(PyObject *value)
+{
+    if (PyFloat_CheckExact(value))
+        return FLOAT_LEAF;
+    if (PyBool_Check(value))
+        return BOOL_LEAF;
+    if (PyLong_CheckExact(value))
+        return INT_LEAF;
+    if (PyList_Check(value) || PyTuple_Check(value))
+        return SEQUENCE;
+    if (PyUnicode_Check(value) || PyBytes_Check(value))
+        return STRING_LEAF;
+    if (tw__py_is_tensor_like(value) || PyObject_CheckBuffer(value))
+        return ARRAY_LEAF;
+    if (PyFloat_Check(value))
+        return FLOAT_LEAF;
+    if (PyLong_Check(value))
+        return INT_LEAF;
+    if (PyComplex_Check(value))
+        return COMPLEX_LEAF;
+    if (tw__py_shape_of(value))
+        return SEQUENCE;
+    if (PyObject_HasAttrString(value, "__array__") || PyObject_HasAttrString(value, "__array_interface__"))
+        return ARRAY_LEAF;
+    return PySequence_Check(value) && !PyObject_HasAttrString(value, "keys") ? SEQUENCE : NO_LEAF;
+}
+
+static bool unsupported(PyObject *value)
+{
+    tw__py_error(PyExc_ValueError, "Attempt to convert a value (%R) with an unsupported type (%R) to a Tensor.", value, Py_TYPE(value));
+    return false;
+}
+
+static bool mixed(void)
+{
+    tw__py_error(PyExc_ValueError, "Can't convert Python sequence with mixed types to Tensor.");
+    return false;
+}
+
+static bool out_of_range(void)
+{
+    PyErr_Clear();
+    tw__py_error(PyExc_ValueError, "Can't convert Python sequence with out-of-range integer to Tensor.");
+    return false;
+}
+
+/* ---- first walk ---- */
+
+typedef struct walk {
+    tw_shape shape;
+    leaf kind;
+    bool any_array, wide;   /* wide: an integer that needs 64 bits */
+    PyObject *first_array;  /* borrowed */
+} walk;
+
+static Py_ssize_t sequence_size(PyObject *value)
+{
+    return PyList_Check(value) ? PyList_Size(value) : PyTuple_Check(value) ? PyTuple_Size(value) : PySequence_Size(value);
+}
+
+/* Borrowed for lists and tuples; *made is set for what must be given back. */
+static PyObject *sequence_item(PyObject *value, Py_ssize_t index, PyObject **made)
+{
+    *made = NULL;
+    if (PyList_Check(value))
+        return PyList_GetItem(value, index);
+    if (PyTuple_Check(value))
+        return PyTuple_GetItem(value, index);
+    return *made = PySequence_GetItem(value, index);
+}
+
+static bool note_leaf(walk *w, PyObject *value, leaf kind)
+{
+    if (kind == NO_LEAF)
+        return w->kind == NO_LEAF ? unsupported(value) : mixed();
+    if (kind == ARRAY_LEAF) {
+        w->any_array = true;
+        if (!w->first_array)
+            w->first_array = value;
+        return true;
+    }
+    if (kind == INT_LEAF && !w->wide) {
+        int overflow;
+        long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+        w->wide = overflow || number < INT32_MIN || number > INT32_MAX;
+    }
+    if (w->kind == NO_LEAF)
+        w->kind = kind;
+    else if (w->kind == kind || (kind == BOOL_LEAF && w->kind != STRING_LEAF) || (kind == INT_LEAF && (w->kind == FLOAT_LEAF || w->kind == COMPLEX_LEAF)) ||
+             (kind == FLOAT_LEAF && w->kind == COMPLEX_LEAF))
+        return true;
+    else if (w->kind == INT_LEAF && kind == FLOAT_LEAF)
+        w->kind = FLOAT_LEAF;
+    else
+        return mixed();
+    return true;
+}
+
+static bool walk_value(walk *w, PyObject *value, int depth, bool first)
+{
+    leaf kind = classify(value);
+    if (kind != SEQUENCE) {
+        if (first)
+            w->shape.rank = depth;
+        else if (kind != ARRAY_LEAF && !w->any_array && depth != w->shape.rank)
+            return depth < w->shape.rank ? mixed() : (tw__py_error(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor."), false);
+        return note_leaf(w, value, kind);
+    }
+    if (depth >= TW_MAX_RANK) {
+        tw__py_error(PyExc_ValueError, "a sequence nested deeper than %d levels can't become a Tensor", TW_MAX_RANK);
+        return false;
+    }
+    Py_ssize_t size = sequence_size(value);
+    if (size < 0)
+        return false;
+    if (first)
+        w->shape.dims[depth] = size;
+    else if (!w->any_array && depth >= w->shape.rank)
+        return mixed();
+    else if (!w->any_array && w->shape.dims[depth] != size) {
+        tw__py_error(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor.");
+        return false;
+    }
+    if (size == 0 && first)
+        w->shape.rank = depth + 1;
+    for (Py_ssize_t i = 0; i < size; i++) {
+        PyObject *made, *item = sequence_item(value, i, &made);
+        bool good = item && walk_value(w, item, depth + 1, first && i == 0);
+        Py_XDECREF(made);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* ---- second walk ---- */
+
+typedef struct fill {
+    tw_tensor *tensor;
+    int64_t at;
+} fill;
+
+static bool store_string(fill *f, PyObject *value)
+{
+    Py_ssize_t size = 0;
+    char *bytes = NULL;
+    const char *text = NULL;
+    if (PyUnicode_Check(value))
+        text = PyUnicode_AsUTF8AndSize(value, &size);
+    else if (PyBytes_AsStringAndSize(value, &bytes, &size) == 0)
+        text = bytes;
+    if (!text)
+        return false;
+    if (tw__string_set(f->tensor, f->at++, text, (size_t)size) != TW_OK) {
+        tw__py_raise();
+        return false;
+    }
+    return true;
+}
+
+static bool store_integer(void *place, tw_dtype dtype, PyObject *value)
+{
+    /* With a dtype that was asked for, what does not fit wraps around. */
+    unsigned long long number = PyLong_AsUnsignedLongLongMask(value);
+    if (number == (unsigned long long)-1 && PyErr_Occurred())
+        return out_of_range();
+    switch (tw_dtype_size(dtype)) {
+    case 1:
+        *(uint8_t *)place = (uint8_t)number;
+        break;
+    case 2:
+        *(uint16_t *)place = (uint16_t)number;
+        break;
+    case 4:
+        *(uint32_t *)place = (uint32_t)number;
+        break;
+    default:
+        *(uint64_t *)place = number;
+    }
+    return true;
+}
+
+static bool store_number(fill *f, PyObject *value)
+{
+    tw_dtype dtype = f->tensor->dtype;
+    void *place = (char *)f->tensor->data + (size_t)f->at++ * tw__element_size(dtype);
+    if (tw__dtype_is_integer(dtype))
+        return store_integer(place, dtype, value);
+    if (dtype == TW_BOOL) {
+        *(bool *)place = value == Py_True;
+        return true;
+    }
+    double real, imaginary = 0;
+    if (PyComplex_Check(value)) {
+        real = PyComplex_RealAsDouble(value);
+        imaginary = PyComplex_ImagAsDouble(value);
+    } else {
+        real = PyFloat_AsDouble(value);
+    }
+    if (real == -1 && PyErr_Occurred())
+        return PyErr_ExceptionMatches(PyExc_OverflowError) ? out_of_range() : false;
+    switch (dtype) {
+    case TW_FLOAT32:
+        *(float *)place = (float)real;
+        break;
+    case TW_FLOAT64:
+        *(double *)place = real;
+        break;
+    case TW_FLOAT16:
+        *(uint16_t *)place = tw__float_to_half((float)real);
+        break;
+    case TW_BFLOAT16:
+        *(uint16_t *)place = tw__float_to_bfloat16((float)real);
+        break;
+    case TW_COMPLEX64:
+        ((float *)place)[0] = (float)real;
+        ((float *)place)[1] = (float)imaginary;
+        break;
+    default: /* complex128 */
+        ((double *)place)[0] = real;
+        ((double *)place)[1] = imaginary;
+    }
+    return true;
+}
+
+static bool fill_value(fill *f, PyObject *value, int depth)
+{
+    if (depth == f->tensor->shape.rank) {
+        if (f->at >= f->tensor->count) { /* a sequence that grew while it was read */
+            tw__py_error(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor.");
+            return false;
+        }
+        return f->tensor->dtype == TW_STRING ? store_string(f, value) : store_number(f, value);
+    }
+    int64_t size = f->tensor->shape.dims[depth];
+    for (int64_t i = 0; i < size; i++) {
+        PyObject *made, *item = sequence_item(value, (Py_ssize_t)i, &made);
+        bool good = item && fill_value(f, item, depth + 1);
+        Py_XDECREF(made);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* ---- packing of tensors ---- */
+
+static tw_tensor *pack(PyObject *value, tw_dtype dtype, tw__py_how how)
+{
+    Py_ssize_t count = sequence_size(value);
+    tw_tensor **members = count > 0 ? tw__alloc_array((size_t)count, sizeof *members) : NULL;
+    tw_tensor *whole = NULL;
+    static const tw_op *op;
+    if (!op)
+        op = tw__op_find("Pack");
+    if (!members) {
+        tw__py_error(PyExc_ValueError, "Can't convert Python sequence with mixed types to Tensor.");
+        return NULL;
+    }
+    /* The first tensor's dtype is that of all, unless one was asked for. */
+    for (Py_ssize_t i = 0; dtype == TW_DTYPE_NONE && i < count; i++) {
+        PyObject *made, *item = sequence_item(value, i, &made);
+        if (item)
+            dtype = tw__py_dtype_of_value(item);
+        Py_XDECREF(made);
+        how = TW_FORCE;
+    }
+    bool good = true;
+    for (Py_ssize_t i = 0; good && i < count; i++) {
+        PyObject *made, *item = sequence_item(value, i, &made);
+        members[i] = item ? tw__py_to_tensor(item, dtype, how) : NULL;
+        if (members[i] && dtype == TW_DTYPE_NONE)
+            dtype = members[i]->dtype;
+        good = members[i] != NULL;
+        Py_XDECREF(made);
+    }
+    if (good && !op) {
+        tw__fail(TW_UNIMPLEMENTED, "Pack is not in the table of ops");
+        tw__py_raise();
+    } else if (good) {
+        int outputs = 1;
+        tw_attr axis = TW_A_INT("axis", 0);
+        if (tw__apply(op, members, (int)count, &axis, 1, &whole, &outputs) != TW_OK) {
+            whole = NULL;
+            tw__py_raise();
+        }
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        tw_release(members[i]);
+    tw__free(members);
+    return whole;
+}
+
+/* ---- the conversion ---- */
+
+static bool fits(leaf kind, tw_dtype dtype)
+{
+    switch (kind) {
+    case BOOL_LEAF:
+        return dtype == TW_BOOL || tw__dtype_is_integer(dtype) || tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype);
+    case INT_LEAF:
+        return tw__dtype_is_integer(dtype) || tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype);
+    case FLOAT_LEAF:
+        return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype);
+    case COMPLEX_LEAF:
+        return tw__dtype_is_complex(dtype);
+    case STRING_LEAF:
+        return dtype == TW_STRING;
+    default:
+        return true;
+    }
+}
+
+static tw_dtype natural(leaf kind, bool wide)
+{
+    switch (kind) {
+    case BOOL_LEAF:
+        return TW_BOOL;
+    case INT_LEAF:
+        return wide ? TW_INT64 : TW_INT32;
+    case COMPLEX_LEAF:
+        return TW_COMPLEX128;
+    case STRING_LEAF:
+        return TW_STRING;
+    default:
+        return TW_FLOAT32;
+    }
+}
+
+static tw_tensor *cannot(PyObject *value, tw_dtype dtype)
+{
+    tw__py_error(PyExc_TypeError, "Cannot convert %R to EagerTensor of dtype %s", value, tw__py_c_name(dtype));
+    return NULL;
+}
+
+static bool too_wide(PyObject *value)
+{
+    int overflow;
+    PyLong_AsLongLongAndOverflow(value, &overflow);
+    return overflow != 0;
+}
+
+/* Whether an integer of the sequence does not even fit 64 bits; asked only when one does not fit 32. */
+static bool any_too_wide(PyObject *value)
+{
+    leaf kind = classify(value);
+    if (kind != SEQUENCE)
+        return kind == INT_LEAF && too_wide(value);
+    Py_ssize_t size = sequence_size(value);
+    for (Py_ssize_t i = 0; i < size; i++) {
+        PyObject *made, *item = sequence_item(value, i, &made);
+        bool is = item && any_too_wide(item);
+        Py_XDECREF(made);
+        if (is)
+            return true;
+    }
+    return false;
+}
+
+static tw_tensor *from_python(PyObject *value, tw_dtype dtype, tw__py_how how)
+{
+    walk w = { .shape = TW_SCALAR };
+    if (!walk_value(&w, value, 0, true))
+        return NULL;
+    if (w.any_array) {
+        /* Python numbers among NumPy's scalars follow the first of these. */
+        return pack(value, dtype, how);
+    }
+    tw_dtype target = dtype;
+    if (dtype != TW_DTYPE_NONE && !fits(w.kind, dtype)) {
+        if (how == TW_FORCE)
+            return cannot(value, dtype);
+        target = TW_DTYPE_NONE;
+    }
+    if (target == TW_DTYPE_NONE) {
+        target = natural(w.kind, w.wide);
+        if (target == TW_INT64 && any_too_wide(value)) {
+            out_of_range();
+            return NULL;
+        }
+    }
+    if (target == TW_RESOURCE || target == TW_VARIANT)
+        return cannot(value, target);
+    fill f = { tw__tensor_empty(target, &w.shape), 0 };
+    if (!f.tensor) {
+        tw__py_raise();
+        return NULL;
+    }
+    if (!fill_value(&f, value, 0)) {
+        tw_release(f.tensor);
+        return NULL;
+    }
+    return f.tensor;
+}
+
+static tw_tensor *from_shape(PyObject *value, tw_dtype dtype, tw__py_how how)
+{
+    const tw_shape *shape = tw__py_shape_of(value);
+    if (!tw__shape_known(shape)) {
+        tw__py_error(PyExc_ValueError, "Cannot convert a partially known TensorShape %S to a Tensor.", value);
+        return NULL;
+    }
+    bool wide = false;
+    for (int i = 0; i < shape->rank; i++)
+        wide |= shape->dims[i] > INT32_MAX;
+    tw_tensor *tensor = tw__tensor_of_shape(shape, wide || dtype == TW_INT64 ? TW_INT64 : TW_INT32);
+    if (!tensor) {
+        tw__py_raise();
+        return NULL;
+    }
+    if (dtype != TW_DTYPE_NONE && tensor->dtype != dtype && how == TW_FORCE)
+        return tw__py_cast(tensor, dtype);
+    return tensor;
+}
+
+tw_tensor *tw__py_cast(tw_tensor *tensor, tw_dtype dtype)
+{
+    static const tw_op *op;
+    if (!tensor || tensor->dtype == dtype)
+        return tensor;
+    if (!op && !(op = tw__op_find("Cast")))
+        tw__fail(TW_UNIMPLEMENTED, "Cast is not in the table of ops");
+    tw_attr to = TW_A_TYPE("DstT", dtype);
+    tw_tensor *out = op ? tw__call(op, &tensor, 1, &to, 1) : NULL;
+    tw_release(tensor);
+    if (!out)
+        tw__py_raise();
+    return out;
+}
+
+static tw_tensor *wrong_dtype(PyObject *value, tw_dtype wanted, tw_dtype is)
+{
+    if (tw__py_is_variable(value))
+        tw__py_error(PyExc_ValueError, "Incompatible type conversion requested to type %s for `tf.Variable of type %s. (Variable: %R)",
+                     tw_dtype_name(wanted), tw_dtype_name(is), value);
+    else
+        tw__py_error(PyExc_ValueError, "Tensor conversion requested dtype %s for Tensor with dtype %s: %R", tw_dtype_name(wanted),
+                     tw_dtype_name(is), value);
+    return NULL;
+}
+
+tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
+{
+    if (tw__py_is_tensor_like(value)) {
+        tw_dtype is = tw__py_dtype_of_value(value);
+        if (how == TW_FORCE && dtype != TW_DTYPE_NONE && is != dtype)
+            return wrong_dtype(value, dtype, is);
+        if (TW_IS_TENSOR(value))
+            return tw_retain(TW_TENSOR(value));
+        tw_tensor *read = tw__variable_read((tw_variable *)((tw__py_object *)value)->object);
+        if (!read)
+            tw__py_raise();
+        return read;
+    }
+    /* The scalars first: they are the most frequent. */
+    if (PyFloat_CheckExact(value) && (dtype == TW_FLOAT32 || dtype == TW_DTYPE_NONE)) {
+        tw_tensor *scalar = tw_tensor_float((float)PyFloat_AsDouble(value));
+        if (!scalar)
+            tw__py_raise();
+        return scalar;
+    }
+    if (classify(value) == ARRAY_LEAF) {
+        tw_tensor *array = tw__py_from_array(value);
+        if (!array || dtype == TW_DTYPE_NONE || array->dtype == dtype)
+            return array;
+        if ((array->dtype == TW_STRING) != (dtype == TW_STRING) || dtype == TW_RESOURCE || dtype == TW_VARIANT) {
+            if (how == TW_HINT)
+                return array;
+            tw_release(array);
+            return cannot(value, dtype);
+        }
+        return tw__py_cast(array, dtype);
+    }
+    if (tw__py_shape_of(value))
+        return from_shape(value, dtype, how);
+    return from_python(value, dtype, how);
+}

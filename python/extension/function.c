@@ -1,0 +1,492 @@
+/* A row as a Python callable. Calls come in by the vector protocol: positional arguments in an array, names of keyword arguments in a
+ * tuple. They are sorted into one slot per field, converted into the argument struct (arguments.c), and the row is invoked.
+ *
+ * Like a Python function it binds when it is found on an instance, so the same type serves methods. What it needs from the field table is made
+ * at the first call. */
+#include <alloca.h>
+
+#include "extension.h"
+
+PyTypeObject *tw__py_function_type;
+static PyObject *method_type;
+
+enum { RELEASE_FROM = 65536 }; /* elements of input from which other Python threads may run meanwhile */
+
+tw__py_function *tw__py_function_new(const tw_signature *signature, const char *name, size_t name_size, PyObject *module)
+{
+    tw__py_function *function = PyObject_New(tw__py_function, tw__py_function_type);
+    if (!function)
+        return NULL;
+    PyObject head = function->ob_base;
+    *function = (tw__py_function){ .ob_base = head, .vectorcall = tw__py_function_call, .signature = signature, .name = name,
+                                   .name_size = name_size, .module = module };
+    Py_XINCREF(module);
+    return function;
+}
+
+static const tw_class *class_of_word(const char *word)
+{
+    return word ? tw_class_find(word) : NULL;
+}
+
+bool tw__py_function_ready(tw__py_function *function)
+{
+    const tw_signature *signature = function->signature;
+    if (function->defaults)
+        return true;
+    size_t count = (size_t)signature->field_count + 1;
+    PyObject **names = tw__alloc_array(count, sizeof *names);
+    const tw_class **classes = tw__alloc_array(count, sizeof *classes);
+    void *defaults = tw__alloc_zero(signature->args_size);
+    if (!names || !classes || !defaults) {
+        tw__free(names);
+        tw__free(classes);
+        tw__free(defaults);
+        tw__py_raise();
+        return false;
+    }
+    for (int i = 0; i < signature->field_count; i++) {
+        names[i] = PyUnicode_InternFromString(signature->fields[i].name);
+        tw_kind kind = signature->fields[i].kind;
+        if (kind == TW_KIND_HANDLE || kind == TW_KIND_HANDLES || kind == TW_KIND_PAIRS)
+            classes[i] = class_of_word(signature->fields[i].word);
+    }
+    tw_args_default(signature, defaults);
+    function->names = names;
+    function->classes = classes;
+    function->defaults = defaults;
+    return !PyErr_Occurred();
+}
+
+/* ---- sorting ---- */
+
+static bool is_self(const tw_signature *signature, int index)
+{
+    return index == 0 && (signature->role == TW_ROLE_METHOD || signature->role == TW_ROLE_PROPERTY);
+}
+
+static void positional_range(const tw_signature *signature, int *least, int *most)
+{
+    *least = *most = 0;
+    for (int i = 0; i < signature->field_count; i++) {
+        const tw_field *field = &signature->fields[i];
+        if (!field->keyword_only && !field->rest) {
+            *most += 1;
+            *least += field->required;
+        }
+    }
+}
+
+static bool too_many(tw__py_function *function, int first, Py_ssize_t count)
+{
+    int least, most;
+    positional_range(function->signature, &least, &most);
+    int hidden = function->signature->role == TW_ROLE_CLASS; /* Python counts self */
+    count += hidden + first;
+    if (least == most)
+        tw__py_error(PyExc_TypeError, "%.*s%s() takes %d positional argument%s but %zd %s given", (int)function->name_size, function->name,
+                     hidden ? ".__init__" : "", most + hidden, most + hidden == 1 ? "" : "s", count, count == 1 ? "was" : "were");
+    else
+        tw__py_error(PyExc_TypeError, "%.*s%s() takes from %d to %d positional arguments but %zd %s given", (int)function->name_size,
+                     function->name, hidden ? ".__init__" : "", least + hidden, most + hidden, count, count == 1 ? "was" : "were");
+    return false;
+}
+
+static bool missing(tw__py_function *function, PyObject *const *given)
+{
+    const tw_signature *signature = function->signature;
+    int count = 0;
+    for (int i = 0; i < signature->field_count; i++)
+        count += signature->fields[i].required && !given[i];
+    if (!count)
+        return true;
+    tw__text text = { 0 };
+    int seen = 0;
+    for (int i = 0; i < signature->field_count; i++) {
+        if (!signature->fields[i].required || given[i])
+            continue;
+        seen++;
+        tw__text_format(&text, "%s'%s'", seen == 1 ? "" : seen < count ? ", " : count == 2 ? " and " : ", and ", signature->fields[i].name);
+    }
+    tw__py_error(PyExc_TypeError, "%.*s%s() missing %d required positional argument%s: %s", (int)function->name_size, function->name,
+                 signature->role == TW_ROLE_CLASS ? ".__init__" : "", count, count == 1 ? "" : "s", text.data ? text.data : "");
+    tw__text_free(&text);
+    return false;
+}
+
+static int find_name(tw__py_function *function, PyObject *name)
+{
+    int count = function->signature->field_count;
+    for (int i = 0; i < count; i++) {
+        if (function->names[i] == name)
+            return i;
+    }
+    for (int i = 0; i < count; i++) {
+        if (PyUnicode_Compare(function->names[i], name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static int rest_field(const tw_signature *signature, bool pairs)
+{
+    for (int i = 0; i < signature->field_count; i++) {
+        if (signature->fields[i].rest && (signature->fields[i].kind == TW_KIND_PAIRS) == pairs)
+            return i;
+    }
+    return -1;
+}
+
+static bool put_keyword(tw__py_function *function, PyObject *name, PyObject *value, PyObject **given, PyObject **rest)
+{
+    int at = find_name(function, name);
+    if (at >= 0 && !function->signature->fields[at].rest && !is_self(function->signature, at)) {
+        if (given[at]) {
+            tw__py_error(PyExc_TypeError, "%.*s() got multiple values for argument '%U'", (int)function->name_size, function->name, name);
+            return false;
+        }
+        given[at] = value;
+        return true;
+    }
+    if (rest_field(function->signature, true) < 0) {
+        tw__py_error(PyExc_TypeError, "%.*s%s() got an unexpected keyword argument '%U'", (int)function->name_size, function->name,
+                     function->signature->role == TW_ROLE_CLASS ? ".__init__" : "", name);
+        return false;
+    }
+    if (!*rest)
+        *rest = PyDict_New();
+    return *rest && PyDict_SetItem(*rest, name, value) == 0;
+}
+
+bool tw__py_sort_arguments(tw__py_function *function, int first, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
+                           PyObject **given, PyObject **rest)
+{
+    const tw_signature *signature = function->signature;
+    int field = first;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        while (field < signature->field_count && (signature->fields[field].keyword_only || (signature->fields[field].rest &&
+                                                                                           signature->fields[field].kind == TW_KIND_PAIRS)))
+            field++;
+        if (field >= signature->field_count)
+            return too_many(function, first, count);
+        if (signature->fields[field].rest) { /* *args */
+            PyObject *list = PyList_New(0);
+            for (; list && i < count; i++) {
+                if (PyList_Append(list, arguments[i]) < 0)
+                    Py_CLEAR(list);
+            }
+            if (!list)
+                return false;
+            given[field] = list; /* given back by the frame: see call */
+            break;
+        }
+        given[field++] = arguments[i];
+    }
+    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; i < named; i++) {
+        if (!put_keyword(function, PyTuple_GetItem(names, i), arguments[count + i], given, rest))
+            return false;
+    }
+    return missing(function, given);
+}
+
+/* ---- results ---- */
+
+PyObject *tw__py_value(tw_value *value)
+{
+    PyObject *out = NULL;
+    switch (value->kind) {
+    case TW_VALUE_TENSOR:
+        return tw__py_wrap_tensor(value->tensor);
+    case TW_VALUE_NONE:
+        Py_RETURN_NONE;
+    case TW_VALUE_OBJECT:
+        return tw__py_wrap(value->object);
+    case TW_VALUE_BOOL:
+        return PyBool_FromLong(value->b);
+    case TW_VALUE_INT:
+        return PyLong_FromLongLong(value->i);
+    case TW_VALUE_FLOAT:
+        return PyFloat_FromDouble(value->f);
+    case TW_VALUE_DTYPE:
+        return tw__py_wrap_dtype(value->dtype);
+    case TW_VALUE_STR:
+        out = PyUnicode_DecodeUTF8(value->s.data, (Py_ssize_t)value->s.size, "replace");
+        break;
+    case TW_VALUE_BYTES:
+        out = PyBytes_FromStringAndSize(value->s.data, (Py_ssize_t)value->s.size);
+        break;
+    case TW_VALUE_SHAPE:
+        out = tw__py_wrap_shape(value->shape);
+        break;
+    case TW_VALUE_LIST:
+    case TW_VALUE_TUPLE: {
+        bool tuple = value->kind == TW_VALUE_TUPLE;
+        out = tuple ? PyTuple_New((Py_ssize_t)value->list.count) : PyList_New((Py_ssize_t)value->list.count);
+        for (int64_t i = 0; out && i < value->list.count; i++) {
+            PyObject *item = tw__py_value(&value->list.items[i]);
+            value->list.items[i].kind = TW_VALUE_NONE;
+            if (!item || (tuple ? PyTuple_SetItem(out, (Py_ssize_t)i, item) : PyList_SetItem(out, (Py_ssize_t)i, item)) < 0)
+                Py_CLEAR(out);
+        }
+        break;
+    }
+    case TW_VALUE_DICT:
+        out = PyDict_New();
+        for (int64_t i = 0; out && i + 1 < value->list.count; i += 2) {
+            PyObject *key = tw__py_value(&value->list.items[i]), *item = tw__py_value(&value->list.items[i + 1]);
+            value->list.items[i].kind = value->list.items[i + 1].kind = TW_VALUE_NONE;
+            if (!key || !item || PyDict_SetItem(out, key, item) < 0)
+                Py_CLEAR(out);
+            Py_XDECREF(key);
+            Py_XDECREF(item);
+        }
+        break;
+    }
+    tw_value_free(value);
+    return out;
+}
+
+/* ---- the call ---- */
+
+static bool is_large(const tw_signature *signature, const char *args)
+{
+    for (int i = 0; i < signature->field_count; i++) {
+        if (signature->fields[i].kind == TW_KIND_TENSOR) {
+            const tw_tensor *tensor = *(tw_tensor *const *)(args + signature->fields[i].offset);
+            if (tensor && tensor->count >= RELEASE_FROM)
+                return true;
+        }
+    }
+    return false;
+}
+
+static tw_status invoke(const tw_signature *signature, const void *args, tw_value *result)
+{
+    if (!is_large(signature, args))
+        return signature->invoke(args, result);
+    PyThreadState *thread = tw__py_unlock();
+    tw_status status = signature->invoke(args, result);
+    tw__py_lock(thread);
+    return status;
+}
+
+static void drop_rest(const tw_signature *signature, PyObject **given, PyObject *rest)
+{
+    int list = rest_field(signature, false);
+    if (list >= 0)
+        Py_XDECREF(given[list]);
+    Py_XDECREF(rest);
+}
+
+PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_t size, PyObject *names)
+{
+    tw__py_function *function = (tw__py_function *)self;
+    const tw_signature *signature = function->signature;
+    if (__builtin_expect(!function->defaults, 0) && !tw__py_function_ready(function))
+        return NULL;
+    size_t fields = (size_t)signature->field_count;
+    PyObject **given = alloca((fields + 1) * sizeof *given);
+    memset(given, 0, (fields + 1) * sizeof *given);
+    PyObject *rest = NULL, *out = NULL;
+    tw__py_frame frame;
+    frame.objects = frame.blocks = NULL;
+    frame.object_count = frame.block_count = 0;
+    frame.kept = NULL;
+    frame.value_count = 0;
+    if (tw__py_sort_arguments(function, 0, arguments, TW_VECTOR_COUNT(size), names, given, &rest)) {
+        char *args = alloca(signature->args_size);
+        memcpy(args, function->defaults, signature->args_size);
+        if (tw__py_fill(function, &frame, given, rest, args)) {
+            tw_value result = { .kind = TW_VALUE_NONE };
+            if (__builtin_expect(invoke(signature, args, &result) != TW_OK, 0)) {
+                tw_value_free(&result);
+                tw__py_raise();
+            } else {
+                out = tw__py_value(&result);
+            }
+        }
+        tw__py_frame_end(&frame);
+    }
+    drop_rest(signature, given, rest);
+    return out;
+}
+
+void *tw__py_construct(tw__py_function *function, PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    (void)self;
+    const tw_signature *signature = function->signature;
+    if (!tw__py_function_ready(function))
+        return NULL;
+    Py_ssize_t count = PyTuple_Size(arguments);
+    PyObject **values = alloca(((size_t)count + 1) * sizeof *values);
+    for (Py_ssize_t i = 0; i < count; i++)
+        values[i] = PyTuple_GetItem(arguments, i);
+    size_t fields = (size_t)signature->field_count;
+    PyObject **given = alloca((fields + 1) * sizeof *given);
+    memset(given, 0, (fields + 1) * sizeof *given);
+    PyObject *rest = NULL, *key, *value;
+    void *made = NULL;
+    Py_ssize_t position = 0;
+    bool good = true;
+    while (good && keywords && PyDict_Next(keywords, &position, &key, &value))
+        good = put_keyword(function, key, value, given, &rest);
+    if (good && count) {
+        /* Positional ones go to the free places in order; one that is named as well is an error. */
+        PyObject **places = alloca((fields + 1) * sizeof *places);
+        memset(places, 0, (fields + 1) * sizeof *places);
+        int field = 0;
+        for (Py_ssize_t i = 0; good && i < count; i++, field++) {
+            while (field < signature->field_count && (signature->fields[field].keyword_only || signature->fields[field].rest))
+                field++;
+            if (field >= signature->field_count) {
+                good = too_many(function, 0, count);
+            } else if (given[field]) {
+                tw__py_error(PyExc_TypeError, "%.*s.__init__() got multiple values for argument '%s'", (int)function->name_size, function->name,
+                             signature->fields[field].name);
+                good = false;
+            } else {
+                given[field] = values[i];
+            }
+        }
+    }
+    if (good && missing(function, given)) {
+        tw__py_frame frame = { 0 };
+        char *args = alloca(signature->args_size);
+        memcpy(args, function->defaults, signature->args_size);
+        if (tw__py_fill(function, &frame, given, rest, args)) {
+            made = tw_class_make(signature->class_row, args);
+            if (!made)
+                tw__py_raise();
+        }
+        tw__py_frame_end(&frame);
+    }
+    Py_XDECREF(rest);
+    return made;
+}
+
+/* ---- the type ---- */
+
+static void end(PyObject *self)
+{
+    tw__py_function *function = (tw__py_function *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    for (int i = 0; function->names && i < function->signature->field_count; i++)
+        Py_XDECREF(function->names[i]);
+    tw__free(function->names);
+    tw__free((void *)function->classes);
+    tw__free(function->defaults);
+    Py_XDECREF(function->module);
+    Py_XDECREF(function->dict);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *repr(PyObject *self)
+{
+    tw__py_function *function = (tw__py_function *)self;
+    char name[200];
+    snprintf(name, sizeof name, "%.*s", (int)function->name_size, function->name);
+    return PyUnicode_FromFormat("<function %s at %p>", name, self);
+}
+
+static PyObject *bind(PyObject *self, PyObject *object, PyObject *type)
+{
+    (void)type;
+    if (!object) {
+        Py_INCREF(self);
+        return self;
+    }
+    return PyObject_CallFunctionObjArgs(method_type, self, object, NULL);
+}
+
+static PyObject *get_name(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw__py_function *function = (tw__py_function *)self;
+    return PyUnicode_FromStringAndSize(function->name, (Py_ssize_t)function->name_size);
+}
+
+static PyObject *get_doc(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw__py_function *function = (tw__py_function *)self;
+    const char *doc = function->signature ? function->signature->doc : function->op->doc;
+    if (!doc)
+        Py_RETURN_NONE;
+    return PyUnicode_FromString(doc);
+}
+
+static PyObject *get_module(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *module = ((tw__py_function *)self)->module;
+    if (!module)
+        Py_RETURN_NONE;
+    Py_INCREF(module);
+    return module;
+}
+
+static PyObject *get_signature(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw__py_function *function = (tw__py_function *)self;
+    if (!function->signature)
+        return tw__py_error(PyExc_AttributeError, "__signature__");
+    PyObject *module = PyImport_ImportModule("thalweg._describe");
+    PyObject *out = module ? PyObject_CallMethod(module, "signature_of", "s", function->signature->text) : NULL;
+    Py_XDECREF(module);
+    return out;
+}
+
+static PyObject *get_text(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw__py_function *function = (tw__py_function *)self;
+    if (!function->signature)
+        Py_RETURN_NONE;
+    return PyUnicode_FromString(function->signature->text);
+}
+
+static PyGetSetDef getters[] = {
+    { "__name__", get_name, NULL, NULL, NULL },
+    { "__qualname__", get_name, NULL, NULL, NULL },
+    { "__doc__", get_doc, NULL, NULL, NULL },
+    { "__module__", get_module, NULL, NULL, NULL },
+    { "__signature__", get_signature, NULL, NULL, NULL },
+    { "_row", get_text, NULL, "The row's signature as it is written.", NULL },
+    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
+    { 0 },
+};
+
+static PyMemberDef members[] = {
+    { "__vectorcalloffset__", T_PYSSIZET, offsetof(tw__py_function, vectorcall), READONLY, NULL },
+    { "__dictoffset__", T_PYSSIZET, offsetof(tw__py_function, dict), READONLY, NULL },
+    { 0 },
+};
+
+static PyObject *reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return get_name(self, NULL); /* pickle looks it up in its module */
+}
+
+static PyMethodDef methods[] = { { "__reduce__", reduce, METH_NOARGS, NULL }, { 0 } };
+
+static PyType_Slot slots[] = {
+    { Py_tp_dealloc, end },       { Py_tp_repr, repr },       { Py_tp_descr_get, bind },
+    { Py_tp_call, PyVectorcall_Call }, { Py_tp_getset, getters }, { Py_tp_members, members },
+    { Py_tp_methods, methods },   { 0 },
+};
+
+bool tw__py_functions_start(PyObject *module)
+{
+    PyType_Spec spec = { "thalweg.function", sizeof(tw__py_function), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                         slots };
+    tw__py_function_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    PyObject *types = PyImport_ImportModule("types");
+    method_type = types ? PyObject_GetAttrString(types, "MethodType") : NULL;
+    Py_XDECREF(types);
+    return tw__py_function_type && method_type && PyModule_AddObjectRef(module, "function", (PyObject *)tw__py_function_type) == 0;
+}

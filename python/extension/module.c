@@ -1,0 +1,282 @@
+/* The extension module: starts the parts and builds the tree of modules, functions and types from the tables. */
+#include "extension.h"
+
+enum { PATH_LIMIT = 200 };
+
+static PyObject *root, *modules; /* the package; sys.modules */
+
+/* The module of a dotted path under the package, made if there is none; borrowed. */
+static PyObject *module_at(const char *path, size_t size)
+{
+    if (size == 0)
+        return root;
+    char name[PATH_LIMIT];
+    if (size + 16 > sizeof name)
+        return tw__py_error(PyExc_SystemError, "the path %s is too long", path);
+    snprintf(name, sizeof name, "thalweg.%.*s", (int)size, path);
+    PyObject *module = PyDict_GetItemString(modules, name);
+    if (module)
+        return module;
+    const char *dot = NULL;
+    for (size_t i = 0; i < size; i++) {
+        if (path[i] == '.')
+            dot = path + i;
+    }
+    PyObject *parent = module_at(path, dot ? (size_t)(dot - path) : 0);
+    module = parent ? PyModule_New(name) : NULL;
+    PyObject *search = module ? PyList_New(0) : NULL; /* it may have modules below it */
+    if (!search || PyObject_SetAttrString(module, "__path__", search) < 0 || PyDict_SetItemString(modules, name, module) < 0 ||
+        PyObject_SetAttrString(parent, strrchr(name, '.') + 1, module) < 0)
+        return NULL;
+    Py_DECREF(search);
+    Py_DECREF(module);
+    return module;
+}
+
+/* Puts an object at each path of "a.b|c". */
+static bool place(const char *paths, PyObject *object)
+{
+    for (const char *p = paths; *p;) {
+        size_t size = strcspn(p, "|"), last = size;
+        while (last && p[last - 1] != '.')
+            last--;
+        PyObject *module = module_at(p, last ? last - 1 : 0);
+        PyObject *name = module ? PyUnicode_FromStringAndSize(p + last, (Py_ssize_t)(size - last)) : NULL;
+        bool good = name && PyObject_SetAttr(module, name, object) == 0;
+        Py_XDECREF(name);
+        if (!good)
+            return false;
+        p += size + (p[size] == '|');
+    }
+    return true;
+}
+
+static PyObject *module_name(const char *path)
+{
+    size_t last = strcspn(path, "|");
+    while (last && path[last - 1] != '.')
+        last--;
+    PyObject *name = last ? PyUnicode_FromFormat("thalweg.%.*s", (int)last - 1, path) : PyUnicode_FromString("thalweg");
+    if (name)
+        PyUnicode_InternInPlace(&name);
+    return name;
+}
+
+static tw__py_function *make_function(const tw_signature *signature)
+{
+    size_t size = strcspn(signature->path, "|"), last = size;
+    while (last && signature->path[last - 1] != '.')
+        last--;
+    PyObject *module = module_name(signature->path);
+    tw__py_function *function = module ? tw__py_function_new(signature, signature->path + last, size - last, module) : NULL;
+    Py_XDECREF(module);
+    return function;
+}
+
+/* ---- methods and properties ---- */
+
+/* The type whose path stands before the last dot. */
+static PyTypeObject *type_at(const char *path, size_t size)
+{
+    char name[PATH_LIMIT];
+    if (size >= sizeof name)
+        return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)size, path);
+    const tw_signature *signature = tw_signature_find(name);
+    return signature && signature->class_row ? tw__py_type_of(signature->class_row) : NULL;
+}
+
+static bool add_member(const tw_signature *signature)
+{
+    const char *dot = NULL;
+    size_t size = strcspn(signature->path, "|");
+    for (size_t i = 0; i < size; i++) {
+        if (signature->path[i] == '.')
+            dot = signature->path + i;
+    }
+    PyTypeObject *type = dot ? type_at(signature->path, (size_t)(dot - signature->path)) : NULL;
+    tw__py_function *function = type ? make_function(signature) : NULL;
+    if (!function) {
+        if (!PyErr_Occurred())
+            tw__py_error(PyExc_SystemError, "the row %s names no class", signature->path);
+        return false;
+    }
+    function->vectorcall = tw__py_special_method(signature->id);
+    PyObject *value = (PyObject *)function;
+    if (signature->role == TW_ROLE_PROPERTY) {
+        /* A method Class._set_NAME is the setter. */
+        char path[PATH_LIMIT];
+        snprintf(path, sizeof path, "%.*s._set_%.*s", (int)(dot - signature->path), signature->path,
+                 (int)(size - (size_t)(dot + 1 - signature->path)), dot + 1);
+        const tw_signature *setter_row = tw_signature_find(path);
+        PyObject *setter = setter_row ? (PyObject *)make_function(setter_row) : Py_None;
+        value = setter ? PyObject_CallFunction((PyObject *)&PyProperty_Type, "OOOs", function, setter, Py_None, signature->doc) : NULL;
+        if (setter_row)
+            Py_XDECREF(setter);
+        Py_DECREF(function);
+        if (!value)
+            return false;
+    }
+    bool good = true;
+    for (const char *p = signature->path; good && *p;) { /* other names of a method are separated by bars, too */
+        size_t length = strcspn(p, "|"), last = length;
+        while (last && p[last - 1] != '.')
+            last--;
+        PyObject *name = PyUnicode_FromStringAndSize(p + last, (Py_ssize_t)(length - last));
+        good = name && PyObject_SetAttr((PyObject *)type, name, value) == 0;
+        Py_XDECREF(name);
+        p += length + (p[length] == '|');
+    }
+    Py_DECREF(value);
+    return good;
+}
+
+/* ---- the tree ---- */
+
+static bool add_rows(tw_role role)
+{
+    for (int i = 0; i < tw_signature_count(); i++) {
+        const tw_signature *signature = tw_signature_at(i);
+        bool member = signature->role == TW_ROLE_METHOD || signature->role == TW_ROLE_PROPERTY;
+        if (role == TW_ROLE_METHOD ? !member : signature->role != role)
+            continue;
+        bool good = false;
+        if (member) {
+            good = add_member(signature);
+        } else if (role == TW_ROLE_CLASS) {
+            PyObject *module = module_name(signature->path);
+            PyTypeObject *type = module ? tw__py_make_type(signature, module) : NULL;
+            good = type && place(signature->path, (PyObject *)type);
+            Py_XDECREF(module);
+        } else {
+            PyObject *function = (PyObject *)make_function(signature);
+            good = function && place(signature->path, function);
+            Py_XDECREF(function);
+        }
+        if (!good) {
+            if (!PyErr_Occurred())
+                tw__py_error(PyExc_SystemError, "the row %s could not be added", signature->path);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_constants(void)
+{
+    static const struct {
+        const char *name;
+        tw_dtype dtype;
+    } others[] = { { "half|dtypes.half", TW_FLOAT16 }, { "double|dtypes.double", TW_FLOAT64 } };
+    for (int i = 1; i < TW_DTYPE_LIMIT; i++) {
+        if (!tw__dtype_is_valid((tw_dtype)i))
+            continue;
+        char path[80];
+        const char *name = tw_dtype_name((tw_dtype)i);
+        snprintf(path, sizeof path, "%s|dtypes.%s", name, name);
+        PyObject *dtype = tw__py_wrap_dtype((tw_dtype)i);
+        bool good = place(path, dtype);
+        Py_DECREF(dtype);
+        if (!good)
+            return false;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        PyObject *dtype = tw__py_wrap_dtype(others[i].dtype);
+        bool good = place(others[i].name, dtype);
+        Py_DECREF(dtype);
+        if (!good)
+            return false;
+    }
+    return place("DType|dtypes.DType", (PyObject *)tw__py_dtype_type) && place("TensorShape", (PyObject *)tw__py_shape_type) &&
+           place("Tensor", (PyObject *)tw__py_tensor_type) && place("newaxis", Py_None);
+}
+
+static PyMethodDef raw_methods[] = {
+    { "__getattr__", tw__py_raw_op, METH_O, NULL },
+    { "__dir__", tw__py_raw_op_names, METH_NOARGS, NULL },
+    { 0 },
+};
+
+static PyObject *populate(PyObject *self, PyObject *package)
+{
+    (void)self;
+    PyObject *errors = PyImport_ImportModule("thalweg.errors");
+    modules = PyImport_GetModuleDict();
+    if (!errors || !tw__py_errors_start(errors))
+        return NULL;
+    Py_INCREF(package);
+    root = package;
+    Py_DECREF(errors);
+    if (!add_rows(TW_ROLE_CLASS) || !add_rows(TW_ROLE_METHOD) || !add_rows(TW_ROLE_FUNCTION) || !add_constants())
+        return NULL;
+    PyObject *raw = module_at("raw_ops", 7);
+    if (!raw)
+        return NULL;
+    for (PyMethodDef *method = raw_methods; method->ml_name; method++) {
+        PyObject *function = PyCFunction_NewEx(method, raw, NULL);
+        if (!function || PyObject_SetAttrString(raw, method->ml_name, function) < 0)
+            return NULL;
+        Py_DECREF(function);
+    }
+    Py_RETURN_NONE;
+}
+
+/* ---- functions that no row can describe ---- */
+
+static PyObject *is_tensor(PyObject *self, PyObject *value)
+{
+    (void)self;
+    return PyBool_FromLong(PyObject_TypeCheck(value, tw__py_tensor_type) || tw__py_is_variable(value));
+}
+
+static PyObject *as_dtype(PyObject *self, PyObject *value)
+{
+    (void)self;
+    tw_dtype dtype;
+    return tw__py_as_dtype(value, &dtype) ? tw__py_wrap_dtype(dtype) : NULL;
+}
+
+static PyObject *rows(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    static const char *const roles[] = { "function", "method", "property", "class" };
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < tw_signature_count(); i++) {
+        const tw_signature *s = tw_signature_at(i);
+        const tw_class *parent = s->class_row ? s->class_row->parent : NULL;
+        PyObject *row = Py_BuildValue("sssszz", s->id, s->path, roles[s->role], s->text, s->doc,
+                                      parent && parent->signature ? parent->signature->path : NULL);
+        if (!row || PyList_Append(list, row) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyMethodDef functions[] = {
+    { "populate", populate, METH_O, "Fills the package's module with everything the tables describe." },
+    { "op_names", tw__py_raw_op_names, METH_NOARGS, "The names of all ops." },
+    { "rows", rows, METH_NOARGS, "Every row: id, path, role, signature, doc, parent." },
+    { "is_tensor", is_tensor, METH_O, "Whether the value is a tensor or a variable." },
+    { "as_dtype", as_dtype, METH_O, "The dtype that a name or a NumPy dtype means." },
+    { 0 },
+};
+
+static struct PyModuleDef definition = { PyModuleDef_HEAD_INIT, "thalweg._core", "The library's tables as Python objects.", -1, functions,
+                                         NULL, NULL, NULL, NULL };
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+    if (!module)
+        return NULL;
+    if (!tw__py_objects_start(module) || !tw__py_functions_start(module) || !tw__py_dtypes_start(module) || !tw__py_shapes_start(module) ||
+        !tw__py_arrays_start(module) || !tw__py_operators_start() || !tw__py_tensors_start(module) ||
+        PyModule_AddFunctions(module, tw__py_tracking_functions) < 0) {
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
+}

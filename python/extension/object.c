@@ -1,0 +1,356 @@
+/* Types of class rows, and their instances: peers of C objects (base/object.c).
+ *
+ * An instance and its C object are one: the object's references are references to the instance, so both end together, and the
+ * collector sees through C (traverse visits what the object holds). An object that C made gets its instance when Python first sees it. */
+#include "extension.h"
+
+typedef struct type_entry {
+    const tw_class *class_row;
+    PyTypeObject *type;
+    tw__py_function *maker; /* parses the constructor's arguments */
+} type_entry;
+
+enum { TYPE_LIMIT = 1024 };
+static type_entry types[TYPE_LIMIT];
+static int type_count;
+static tw__pointer_map rows_of_types, types_of_rows;
+PyTypeObject *tw__py_object_type;
+static _Thread_local bool has_lock; /* this thread is in Python: it holds the lock unless we let it go */
+
+/* ---- the lock and the counts ---- */
+
+tw__py_lock_state tw__py_enter(void)
+{
+    tw__py_lock_state state = { has_lock, 0 };
+    if (!has_lock) {
+        state.state = PyGILState_Ensure();
+        has_lock = true;
+    }
+    return state;
+}
+
+void tw__py_leave(tw__py_lock_state state)
+{
+    if (!state.held) {
+        has_lock = false;
+        PyGILState_Release(state.state);
+    }
+}
+
+PyThreadState *tw__py_unlock(void)
+{
+    has_lock = false;
+    return PyEval_SaveThread();
+}
+
+void tw__py_lock(PyThreadState *thread)
+{
+    PyEval_RestoreThread(thread);
+    has_lock = true;
+}
+
+static void retain_peer(void *peer)
+{
+    if (__builtin_expect(has_lock, 1)) {
+        Py_INCREF((PyObject *)peer);
+        return;
+    }
+    tw__py_lock_state state = tw__py_enter();
+    Py_INCREF((PyObject *)peer);
+    tw__py_leave(state);
+}
+
+static void release_peer(void *peer)
+{
+    if (__builtin_expect(has_lock, 1)) {
+        Py_DECREF((PyObject *)peer);
+        return;
+    }
+    tw__py_lock_state state = tw__py_enter();
+    Py_DECREF((PyObject *)peer);
+    tw__py_leave(state);
+}
+
+/* ---- types and rows ---- */
+
+PyTypeObject *tw__py_type_of(const tw_class *class_row)
+{
+    for (; class_row; class_row = class_row->parent) {
+        int64_t at = tw__pointer_map_get(&types_of_rows, class_row, -1);
+        if (at >= 0)
+            return types[at].type;
+    }
+    return tw__py_object_type;
+}
+
+static type_entry *entry_of(PyTypeObject *type)
+{
+    for (; type; type = PyType_GetSlot(type, Py_tp_base)) {
+        int64_t at = tw__pointer_map_get(&rows_of_types, type, -1);
+        if (at >= 0)
+            return &types[at];
+    }
+    return NULL;
+}
+
+const tw_signature *tw__py_row_of(PyTypeObject *type)
+{
+    type_entry *entry = entry_of(type);
+    return entry ? entry->class_row->signature : NULL;
+}
+
+bool tw__py_is_object(PyObject *value)
+{
+    return PyObject_TypeCheck(value, tw__py_object_type);
+}
+
+void *tw__py_self(PyObject *value)
+{
+    tw_object *object = ((tw__py_object *)value)->object;
+    if (!object) {
+        type_entry *entry = entry_of(Py_TYPE(value));
+        const char *name = entry ? entry->class_row->name : "Object";
+        tw__py_error(PyExc_RuntimeError,
+                     "It looks like you are subclassing `%s` and you forgot to call `super().__init__()`. Always start with this line.", name);
+    }
+    return object;
+}
+
+void *tw__py_unwrap(PyObject *value, const tw_class *class_row)
+{
+    tw_object *object = tw__py_is_object(value) ? ((tw__py_object *)value)->object : NULL;
+    return tw__is(object, class_row) ? object : NULL;
+}
+
+/* The instance takes over: the reference that the caller has becomes one to it. */
+static void attach(tw__py_object *self, tw_object *object)
+{
+    self->object = object;
+    tw__object_attach(object, self);
+    Py_DECREF((PyObject *)self);
+}
+
+PyObject *tw__py_wrap(void *pointer)
+{
+    tw_object *object = pointer;
+    if (!object)
+        return tw__py_raise();
+    if (object->peer)
+        return object->peer;
+    if (object->class == &tw__tensor_class)
+        return tw__py_wrap_tensor(pointer);
+    PyTypeObject *type = tw__py_type_of(object->class);
+    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+    tw__py_object *self = (tw__py_object *)allocate(type, 0);
+    if (!self) {
+        tw_release(object);
+        return NULL;
+    }
+    Py_INCREF((PyObject *)self); /* attach gives one up */
+    attach(self, object);
+    return (PyObject *)self;
+}
+
+/* ---- instances ---- */
+
+static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    (void)arguments;
+    (void)keywords;
+    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+    has_lock = true;
+    return allocate(type, 0);
+}
+
+static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    type_entry *entry = entry_of(Py_TYPE(self));
+    tw__py_object *object = (tw__py_object *)self;
+    if (!entry) {
+        tw__py_error(PyExc_TypeError, "%R can't be made from Python", Py_TYPE(self));
+        return -1;
+    }
+    if (object->object) /* __init__ a second time */
+        return 0;
+    tw_object *made = tw__py_construct(entry->maker, self, arguments, keywords);
+    if (!made)
+        return -1;
+    Py_INCREF(self);
+    attach(object, made);
+    Py_DECREF(self);
+    return 0;
+}
+
+typedef struct visit_context {
+    visitproc visit;
+    void *argument;
+    int result;
+} visit_context;
+
+/* What an object without a peer holds counts as held by its only owner. */
+static void visit_child(void *context, tw_object *child)
+{
+    visit_context *c = context;
+    if (c->result || !child)
+        return;
+    if (child->peer)
+        c->result = c->visit(child->peer, c->argument);
+    else if (child->class != &tw__tensor_class && atomic_load_explicit(&child->references, memory_order_relaxed) == 1)
+        tw__object_visit(child, visit_child, context);
+}
+
+static int traverse(PyObject *self, visitproc visit, void *arg)
+{
+    tw__py_object *object = (tw__py_object *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(object->dict);
+    if (!object->object)
+        return 0;
+    visit_context context = { visit, arg, 0 };
+    tw__object_visit(object->object, visit_child, &context);
+    return context.result;
+}
+
+static int clear(PyObject *self)
+{
+    tw__py_object *object = (tw__py_object *)self;
+    Py_CLEAR(object->dict);
+    if (object->object)
+        tw__object_clear(object->object);
+    return 0;
+}
+
+static void end(PyObject *self)
+{
+    tw__py_object *object = (tw__py_object *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (object->weak)
+        PyObject_ClearWeakRefs(self);
+    Py_CLEAR(object->dict);
+    tw_object *inner = object->object;
+    object->object = NULL;
+    if (inner) {
+        /* While it ends, what it lets go of may still name it: its own count takes over again, out of reach of zero. */
+        atomic_store(&inner->references, 1 << 30);
+        inner->peer = NULL;
+        tw__object_end(inner);
+    }
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyMemberDef members[] = {
+    { "__dictoffset__", T_PYSSIZET, offsetof(tw__py_object, dict), READONLY, NULL },
+    { "__weaklistoffset__", T_PYSSIZET, offsetof(tw__py_object, weak), READONLY, NULL },
+    { 0 },
+};
+
+static PyGetSetDef getters[] = {
+    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
+    { 0 },
+};
+
+static PyType_Slot object_slots[] = {
+    { Py_tp_new, make },
+    { Py_tp_init, init },
+    { Py_tp_traverse, traverse },
+    { Py_tp_clear, clear },
+    { Py_tp_dealloc, end },
+    { Py_tp_getattro, tw__py_get_attribute },
+    { Py_tp_setattro, tw__py_set_attribute },
+    { Py_tp_members, members },
+    { Py_tp_getset, getters },
+    { Py_tp_doc, "An object of the library." },
+    { 0 },
+};
+
+enum { FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC };
+
+/* A type by its full name, shown in messages by its last part alone, as Python's own classes are. */
+static PyTypeObject *make_named(const char *full, const char *name, PyType_Slot *slots, PyTypeObject *base)
+{
+    PyType_Spec spec = { full, sizeof(tw__py_object), 0, FLAGS, slots };
+    PyTypeObject *type = (PyTypeObject *)PyType_FromSpecWithBases(&spec, (PyObject *)base);
+    PyObject *text = type ? PyUnicode_FromString(name) : NULL;
+    if (!text || PyObject_SetAttrString((PyObject *)type, "__name__", text) < 0 ||
+        PyObject_SetAttrString((PyObject *)type, "__qualname__", text) < 0)
+        Py_CLEAR(type);
+    Py_XDECREF(text);
+    return type;
+}
+
+PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
+{
+    const tw_class *row = signature->class_row;
+    int64_t have = tw__pointer_map_get(&types_of_rows, row, -1);
+    if (have >= 0)
+        return types[have].type;
+    PyTypeObject *base = tw__py_object_type;
+    if (row->parent && row->parent->signature)
+        base = tw__py_make_type(row->parent->signature, module);
+    if (!base || type_count == TYPE_LIMIT)
+        return NULL;
+    size_t length = strcspn(signature->path, "|");
+    char *full = tw__format("thalweg.%.*s", (int)length, signature->path); /* lives as long as the type: for ever */
+    if (!full)
+        return (PyTypeObject *)tw__py_raise();
+    PyType_Slot slots[64] = { { Py_tp_doc, (void *)signature->doc } };
+    PyType_Slot *special = tw__py_special_slots(signature->id);
+    int count = 1;
+    for (; special && special->slot && count < 62; special++)
+        slots[count++] = *special;
+    PyTypeObject *type = make_named(full, row->name, slots, base);
+    if (!type)
+        return NULL;
+    type_entry *entry = &types[type_count];
+    *entry = (type_entry){ row, type, tw__py_function_new(signature, row->name, strlen(row->name), module) };
+    if (!entry->maker || tw__pointer_map_put(&rows_of_types, type, type_count) != TW_OK ||
+        tw__pointer_map_put(&types_of_rows, row, type_count) != TW_OK)
+        return NULL;
+    type_count++;
+    return type;
+}
+
+bool tw__py_objects_start(PyObject *module)
+{
+    has_lock = true;
+    tw__peer_hooks(retain_peer, release_peer);
+    tw__py_object_type = make_named("thalweg.Object", "Object", object_slots, NULL);
+    return tw__py_object_type && PyModule_AddObjectRef(module, "Object", (PyObject *)tw__py_object_type) == 0;
+}
+
+/* ---- what a row can't say ---- */
+
+PyType_Slot *tw__py_special_slots(const char *id)
+{
+    static const struct {
+        const char *id;
+        PyType_Slot *slots;
+    } special[] = {
+        { "variable", tw__py_variable_slots },
+        { "tape", tw__py_tape_slots },
+        { "layer", tw__py_layer_slots },
+    };
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (strcmp(special[i].id, id) == 0)
+            return special[i].slots;
+    }
+    return NULL;
+}
+
+tw__py_vectorcall tw__py_special_method(const char *id)
+{
+    static const struct {
+        const char *id;
+        tw__py_vectorcall call;
+    } special[] = {
+        { "tape_gradient", tw__py_tape_gradient },
+        { "tape_watch", tw__py_tape_watch },
+    };
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (strcmp(special[i].id, id) == 0)
+            return special[i].call;
+    }
+    return tw__py_function_call;
+}

@@ -1,0 +1,429 @@
+/* tf.raw_ops: every op of the table as a function of keyword arguments, by its own signature. Made when first asked for. */
+#include "extension.h"
+
+typedef struct call {
+    const tw_op *op;
+    const tw__op_signature *signature;
+    tw__py_frame frame;
+    PyObject **inputs;     /* one value per input argument, borrowed */
+    tw_attr attrs[TW_MAX_ATTRS];
+    int attr_count;
+    bool given[TW_MAX_ATTRS]; /* by the signature's order */
+    tw_tensor **tensors;
+    int tensor_count, tensor_capacity;
+} call;
+
+static bool wrong_attr(const tw__attr_def *def, const char *expected, PyObject *value)
+{
+    PyErr_Clear();
+    tw__py_error(PyExc_TypeError, "Expected %s for argument '%s' not %R.", expected, def->name, value);
+    return false;
+}
+
+static bool read_int(const tw__attr_def *def, PyObject *value, int64_t *out)
+{
+    PyObject *index = PyIndex_Check(value) && !PyBool_Check(value) ? PyNumber_Index(value) : NULL;
+    if (!index)
+        return wrong_attr(def, "int", value);
+    *out = PyLong_AsLongLong(index);
+    Py_DECREF(index);
+    return !PyErr_Occurred();
+}
+
+static bool read_float(const tw__attr_def *def, PyObject *value, double *out)
+{
+    *out = PyFloat_AsDouble(value);
+    return *out == -1 && PyErr_Occurred() ? wrong_attr(def, "float", value) : true;
+}
+
+static bool read_bool(const tw__attr_def *def, PyObject *value, bool *out)
+{
+    *out = value == Py_True;
+    return PyBool_Check(value) ? true : wrong_attr(def, "bool", value);
+}
+
+static bool read_string(const tw__attr_def *def, PyObject *value, tw_string *out)
+{
+    Py_ssize_t size;
+    char *bytes;
+    if (PyUnicode_Check(value))
+        out->data = PyUnicode_AsUTF8AndSize(value, &size);
+    else if (PyBytes_Check(value) && PyBytes_AsStringAndSize(value, &bytes, &size) == 0)
+        out->data = bytes;
+    else
+        return wrong_attr(def, "string", value);
+    out->size = out->data ? (size_t)size : 0;
+    return out->data != NULL;
+}
+
+static size_t member_size(tw_attr_kind kind)
+{
+    switch (kind) {
+    case TW_ATTR_INTS:
+        return sizeof(int64_t);
+    case TW_ATTR_FLOATS:
+        return sizeof(double);
+    case TW_ATTR_BOOLS:
+        return sizeof(bool);
+    case TW_ATTR_STRINGS:
+        return sizeof(tw_string);
+    case TW_ATTR_TYPES:
+        return sizeof(tw_dtype);
+    default:
+        return sizeof(tw_shape);
+    }
+}
+
+static bool read_member(const tw__attr_def *def, PyObject *value, void *place)
+{
+    switch (def->kind) {
+    case TW_ATTR_INTS:
+        return read_int(def, value, place);
+    case TW_ATTR_FLOATS:
+        return read_float(def, value, place);
+    case TW_ATTR_BOOLS:
+        return read_bool(def, value, place);
+    case TW_ATTR_STRINGS:
+        return read_string(def, value, place);
+    case TW_ATTR_TYPES:
+        return tw__py_as_dtype(value, place);
+    default:
+        return tw__py_as_shape(value, place);
+    }
+}
+
+static bool read_list(call *c, const tw__attr_def *def, PyObject *value, tw_attr *attr)
+{
+    PyObject *list = PyUnicode_Check(value) ? NULL : PySequence_List(value);
+    if (!list || !tw__py_keep_python(&c->frame, list))
+        return wrong_attr(def, "list", value);
+    Py_ssize_t count = PyList_Size(list);
+    size_t size = member_size(def->kind);
+    char *items = tw__py_keep_block(&c->frame, (size_t)count * size);
+    if (!items)
+        return false;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!read_member(def, PyList_GetItem(list, i), items + (size_t)i * size))
+            return false;
+    }
+    attr->count = (int32_t)count;
+    attr->ints = (const int64_t *)(const void *)items;
+    return true;
+}
+
+static bool read_attr(call *c, int index, PyObject *value)
+{
+    const tw__attr_def *def = &c->signature->attrs[index];
+    tw_attr *attr = &c->attrs[c->attr_count++];
+    *attr = (tw_attr){ .name = def->name, .kind = def->kind };
+    c->given[index] = true;
+    switch (def->kind) {
+    case TW_ATTR_INT:
+        return read_int(def, value, &attr->i);
+    case TW_ATTR_FLOAT:
+        return read_float(def, value, &attr->f);
+    case TW_ATTR_BOOL:
+        return read_bool(def, value, &attr->b);
+    case TW_ATTR_STRING:
+        return read_string(def, value, &attr->s);
+    case TW_ATTR_TYPE:
+        return tw__py_as_dtype(value, &attr->type);
+    case TW_ATTR_SHAPE: {
+        tw_shape *shape = tw__py_keep_block(&c->frame, sizeof *shape);
+        attr->shape = shape;
+        return shape && tw__py_as_shape(value, shape);
+    }
+    case TW_ATTR_TENSOR:
+        attr->tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
+        return tw__py_keep_object(&c->frame, attr->tensor);
+    case TW_ATTR_FUNC:
+    case TW_ATTR_NONE:
+        tw__py_error(PyExc_NotImplementedError, "%s: the attr %s can't be given from Python", c->op->name, def->name);
+        return false;
+    default:
+        return read_list(c, def, value, attr);
+    }
+}
+
+static const tw_attr *given_attr(const call *c, int index)
+{
+    for (int i = 0; index >= 0 && i < c->attr_count; i++) {
+        if (c->attrs[i].name == c->signature->attrs[index].name)
+            return &c->attrs[i];
+    }
+    return NULL;
+}
+
+/* The dtype of the inputs that share a type attr: as given, or that of the first that is a tensor. */
+static tw_dtype group_dtype(const call *c, int type_attr)
+{
+    const tw_attr *given = given_attr(c, type_attr);
+    if (given)
+        return given->type;
+    for (int i = 0; i < c->signature->input_count; i++) {
+        PyObject *value = c->inputs[i];
+        if (c->signature->inputs[i].type_attr != type_attr)
+            continue;
+        tw_dtype dtype = tw__py_dtype_of_value(value);
+        if (c->signature->inputs[i].count_attr >= 0 && (PyList_Check(value) || PyTuple_Check(value))) {
+            for (Py_ssize_t k = 0; dtype == TW_DTYPE_NONE && k < PySequence_Size(value); k++) {
+                PyObject *item = PySequence_GetItem(value, k);
+                dtype = item ? tw__py_dtype_of_value(item) : TW_DTYPE_NONE;
+                Py_XDECREF(item);
+            }
+        }
+        if (dtype != TW_DTYPE_NONE)
+            return dtype;
+    }
+    return TW_DTYPE_NONE;
+}
+
+static bool add_tensor(call *c, PyObject *value, tw_dtype dtype, const tw__arg *arg)
+{
+    tw_tensor *tensor;
+    if (tw__py_is_variable(value) && arg->dtype == TW_RESOURCE)
+        tensor = tw_retain(((tw_variable *)((tw__py_object *)value)->object)->handle);
+    else
+        tensor = tw__py_to_tensor(value, dtype, TW_HINT);
+    if (!tw__py_keep_object(&c->frame, tensor))
+        return false;
+    if (c->tensor_count == c->tensor_capacity) {
+        int capacity = c->tensor_capacity ? 2 * c->tensor_capacity : 8;
+        tw_tensor **more = tw__py_keep_block(&c->frame, (size_t)capacity * sizeof *more);
+        if (!more)
+            return false;
+        if (c->tensor_count)
+            memcpy(more, c->tensors, (size_t)c->tensor_count * sizeof *more);
+        c->tensors = more;
+        c->tensor_capacity = capacity;
+    }
+    c->tensors[c->tensor_count++] = tensor;
+    return true;
+}
+
+static bool read_inputs(call *c)
+{
+    tw_dtype groups[TW_MAX_ATTRS] = { 0 };
+    for (int i = 0; i < c->signature->input_count; i++) {
+        const tw__arg *arg = &c->signature->inputs[i];
+        tw_dtype dtype = arg->dtype;
+        if (arg->type_attr >= 0) {
+            tw_dtype *group = &groups[arg->type_attr];
+            if (*group == TW_DTYPE_NONE)
+                *group = group_dtype(c, arg->type_attr);
+            dtype = *group;
+        }
+        bool list = arg->count_attr >= 0 || arg->types_attr >= 0;
+        PyObject *items = list ? PySequence_List(c->inputs[i]) : NULL;
+        if (list && (!items || !tw__py_keep_python(&c->frame, items))) {
+            PyErr_Clear();
+            tw__py_error(PyExc_TypeError, "Expected list for '%s' argument to '%s' Op, not %R.", arg->name, c->op->name, c->inputs[i]);
+            return false;
+        }
+        Py_ssize_t count = list ? PyList_Size(items) : 1;
+        for (Py_ssize_t k = 0; k < count; k++) {
+            if (!add_tensor(c, list ? PyList_GetItem(items, k) : c->inputs[i], dtype, arg))
+                return false;
+            if (arg->type_attr >= 0 && dtype == TW_DTYPE_NONE)
+                dtype = groups[arg->type_attr] = c->tensors[c->tensor_count - 1]->dtype;
+        }
+    }
+    return true;
+}
+
+/* ---- outputs ---- */
+
+static int64_t members_of(const call *c, const tw__arg *arg)
+{
+    int index = arg->count_attr >= 0 ? arg->count_attr : arg->types_attr;
+    if (index < 0)
+        return 1;
+    const tw_attr *given = given_attr(c, index);
+    if (given)
+        return arg->count_attr >= 0 ? given->i : given->count;
+    const tw__attr_def *def = &c->signature->attrs[index];
+    int64_t otherwise = def->has_default ? (arg->count_attr >= 0 ? def->value.i : def->value.count) : 0;
+    return otherwise > c->tensor_count ? otherwise : c->tensor_count;
+}
+
+static PyObject *named_tuple(const tw_op *op, const tw__op_signature *signature)
+{
+    static PyObject *cache;
+    if (!cache)
+        cache = PyDict_New();
+    PyObject *type = cache ? PyDict_GetItemString(cache, op->name) : NULL;
+    if (type) {
+        Py_INCREF(type);
+        return type;
+    }
+    PyObject *names = PyList_New(0);
+    for (int i = 0; names && i < signature->output_count; i++) {
+        PyObject *name = PyUnicode_FromString(signature->outputs[i].name);
+        if (!name || PyList_Append(names, name) < 0)
+            Py_CLEAR(names);
+        Py_XDECREF(name);
+    }
+    PyObject *module = names ? PyImport_ImportModule("collections") : NULL;
+    type = module ? PyObject_CallMethod(module, "namedtuple", "sO", op->name, names) : NULL;
+    if (type && cache)
+        PyDict_SetItemString(cache, op->name, type);
+    Py_XDECREF(names);
+    Py_XDECREF(module);
+    return type;
+}
+
+static PyObject *results(const call *c, tw_tensor **outputs, int count)
+{
+    const tw__op_signature *s = c->signature;
+    if (s->output_count == 0)
+        Py_RETURN_NONE;
+    PyObject *tuple = PyTuple_New(s->output_count);
+    /* At most one list has a length that only the call tells. */
+    int singles = 0;
+    for (int i = 0; i < s->output_count; i++)
+        singles += s->outputs[i].count_attr < 0 && s->outputs[i].types_attr < 0;
+    int lists = s->output_count - singles;
+    int each = lists ? (count - singles) / lists : 0, at = 0;
+    for (int i = 0; tuple && i < s->output_count; i++) {
+        bool list = s->outputs[i].count_attr >= 0 || s->outputs[i].types_attr >= 0;
+        PyObject *item = list ? PyList_New(each) : tw__py_wrap_tensor(outputs[at++]);
+        for (int k = 0; list && item && k < each; k++)
+            PyList_SetItem(item, k, tw__py_wrap_tensor(outputs[at++]));
+        if (!item || PyTuple_SetItem(tuple, i, item) < 0)
+            Py_CLEAR(tuple);
+    }
+    if (!tuple)
+        return NULL;
+    PyObject *out;
+    if (s->output_count == 1) {
+        out = PyTuple_GetItem(tuple, 0);
+        Py_XINCREF(out);
+    } else {
+        PyObject *type = named_tuple(c->op, s);
+        out = type ? PyObject_CallMethod(type, "_make", "O", tuple) : NULL;
+        Py_XDECREF(type);
+    }
+    Py_DECREF(tuple);
+    return out;
+}
+
+static PyObject *run(call *c)
+{
+    int64_t room = 0;
+    for (int i = 0; i < c->signature->output_count; i++) {
+        int64_t members = members_of(c, &c->signature->outputs[i]);
+        room += members > 0 && members < 1 << 20 ? members : 1;
+    }
+    tw_tensor **outputs = tw__py_keep_block(&c->frame, ((size_t)room + 1) * sizeof *outputs);
+    int count = (int)room;
+    if (!outputs)
+        return NULL;
+    if (tw__apply(c->op, c->tensors, c->tensor_count, c->attrs, c->attr_count, outputs, &count) != TW_OK)
+        return tw__py_raise();
+    return results(c, outputs, count);
+}
+
+/* ---- the call ---- */
+
+static PyObject *possible_keys(const tw__op_signature *signature)
+{
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < signature->input_count + signature->attr_count + 1; i++) {
+        const char *name = i < signature->input_count ? signature->inputs[i].name
+                           : i < signature->input_count + signature->attr_count
+                               ? (signature->attrs[i - signature->input_count].inferred ? NULL : signature->attrs[i - signature->input_count].name)
+                               : "name";
+        PyObject *text = name ? PyUnicode_FromString(name) : NULL;
+        if (text)
+            PyList_Append(list, text);
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+static bool put(call *c, PyObject *name, PyObject *value)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (!text)
+        return false;
+    for (int i = 0; i < c->signature->input_count; i++) {
+        if (strcmp(c->signature->inputs[i].name, text) == 0) {
+            c->inputs[i] = value;
+            return true;
+        }
+    }
+    for (int i = 0; i < c->signature->attr_count; i++) {
+        if (strcmp(c->signature->attrs[i].name, text) == 0)
+            return value == Py_None ? true : read_attr(c, i, value);
+    }
+    if (strcmp(text, "name") == 0)
+        return true;
+    tw__py_error(PyExc_TypeError, "%s() got an unexpected keyword argument '%s'", c->op->name, text);
+    return false;
+}
+
+static PyObject *raw_call(PyObject *self, PyObject *const *arguments, size_t size, PyObject *names)
+{
+    const tw_op *op = ((tw__py_function *)self)->op;
+    call c = { .op = op, .signature = tw__op_signature_of(op) };
+    if (!c.signature)
+        return tw__py_raise();
+    Py_ssize_t positional = TW_VECTOR_COUNT(size), named = names ? PyTuple_Size(names) : 0;
+    if (positional) {
+        PyObject *keys = possible_keys(c.signature);
+        tw__py_error(PyExc_TypeError, "%s only takes keyword args (possible keys: %S). Please pass these args as kwargs instead.", op->name,
+                     keys);
+        Py_XDECREF(keys);
+        return NULL;
+    }
+    c.inputs = tw__py_keep_block(&c.frame, ((size_t)c.signature->input_count + 1) * sizeof *c.inputs);
+    bool good = c.inputs != NULL;
+    for (Py_ssize_t i = 0; good && i < named; i++)
+        good = put(&c, PyTuple_GetItem(names, i), arguments[positional + i]);
+    for (int i = 0; good && i < c.signature->input_count; i++) {
+        if (!c.inputs[i]) {
+            tw__py_error(PyExc_TypeError, "%s() missing 1 required positional argument: '%s'", op->name, c.signature->inputs[i].name);
+            good = false;
+        }
+    }
+    for (int i = 0; good && i < c.signature->attr_count; i++) {
+        const tw__attr_def *def = &c.signature->attrs[i];
+        if (!c.given[i] && !def->has_default && !def->inferred) {
+            tw__py_error(PyExc_TypeError, "%s() missing 1 required positional argument: '%s'", op->name, def->name);
+            good = false;
+        }
+    }
+    PyObject *out = good && read_inputs(&c) ? run(&c) : NULL;
+    tw__py_frame_end(&c.frame);
+    return out;
+}
+
+PyObject *tw__py_raw_op(PyObject *module, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    const tw_op *op = text ? tw__op_find(text) : NULL;
+    if (!op)
+        return PyErr_Occurred() ? NULL : tw__py_error(PyExc_AttributeError, "module 'tensorflow.raw_ops' has no attribute '%U'", name);
+    tw__py_function *function = tw__py_function_new(NULL, op->name, strlen(op->name), NULL);
+    if (!function)
+        return NULL;
+    function->op = op;
+    function->vectorcall = raw_call;
+    if (module && PyModule_Check(module) && PyObject_SetAttr(module, name, (PyObject *)function) < 0)
+        Py_CLEAR(function);
+    return (PyObject *)function;
+}
+
+PyObject *tw__py_raw_op_names(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < tw__op_count(); i++) {
+        PyObject *name = PyUnicode_FromString(tw__op_at(i)->name);
+        if (!name || PyList_Append(list, name) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}

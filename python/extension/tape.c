@@ -1,0 +1,304 @@
+/* tf.GradientTape: sources, targets and results may be nested lists, tuples and dicts. */
+#include "extension.h"
+#include "eager/tape.h"
+
+/* ---- nested structures ---- */
+
+static bool is_nest(PyObject *value)
+{
+    return PyList_Check(value) || PyTuple_Check(value) || PyDict_Check(value);
+}
+
+/* Dicts are flattened in the order of their sorted keys, as TensorFlow does. */
+static PyObject *sorted_keys(PyObject *dict)
+{
+    PyObject *keys = PyDict_Keys(dict);
+    if (keys && PyList_Sort(keys) < 0) {
+        PyErr_Clear(); /* keys that can't be compared stay in order of insertion */
+    }
+    return keys;
+}
+
+static bool flatten(PyObject *value, PyObject *flat)
+{
+    if (!is_nest(value))
+        return PyList_Append(flat, value) == 0;
+    PyObject *keys = PyDict_Check(value) ? sorted_keys(value) : NULL;
+    Py_ssize_t count = keys ? PyList_Size(keys) : PySequence_Size(value);
+    bool good = !PyErr_Occurred();
+    for (Py_ssize_t i = 0; good && i < count; i++) {
+        PyObject *item = keys ? PyObject_GetItem(value, PyList_GetItem(keys, i)) : PySequence_GetItem(value, i);
+        good = item && flatten(item, flat);
+        Py_XDECREF(item);
+    }
+    Py_XDECREF(keys);
+    return good;
+}
+
+static PyObject *pack_sequence(PyObject *structure, PyObject *flat, Py_ssize_t *at);
+
+static PyObject *pack_dict(PyObject *structure, PyObject *flat, Py_ssize_t *at)
+{
+    PyObject *keys = sorted_keys(structure), *parts = keys ? PyDict_New() : NULL, *out = parts ? PyDict_New() : NULL;
+    for (Py_ssize_t i = 0; out && i < PyList_Size(keys); i++) {
+        PyObject *key = PyList_GetItem(keys, i), *part = PyObject_GetItem(structure, key);
+        PyObject *packed = part ? pack_sequence(part, flat, at) : NULL;
+        if (!packed || PyDict_SetItem(parts, key, packed) < 0)
+            Py_CLEAR(out);
+        Py_XDECREF(part);
+        Py_XDECREF(packed);
+    }
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    while (out && PyDict_Next(structure, &position, &key, &value)) { /* in the structure's own order */
+        PyObject *part = PyDict_GetItem(parts, key);
+        if (!part || PyDict_SetItem(out, key, part) < 0)
+            Py_CLEAR(out);
+    }
+    Py_XDECREF(keys);
+    Py_XDECREF(parts);
+    return out;
+}
+
+static PyObject *pack_sequence(PyObject *structure, PyObject *flat, Py_ssize_t *at)
+{
+    if (!is_nest(structure)) {
+        PyObject *item = PyList_GetItem(flat, (*at)++);
+        Py_XINCREF(item);
+        return item;
+    }
+    if (PyDict_Check(structure))
+        return pack_dict(structure, flat, at);
+    Py_ssize_t count = PySequence_Size(structure);
+    PyObject *list = PyList_New(0);
+    for (Py_ssize_t i = 0; list && i < count; i++) {
+        PyObject *part = PySequence_GetItem(structure, i);
+        PyObject *packed = part ? pack_sequence(part, flat, at) : NULL;
+        if (!packed || PyList_Append(list, packed) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(part);
+        Py_XDECREF(packed);
+    }
+    if (!list || !PyTuple_Check(structure))
+        return list;
+    PyObject *tuple;
+    if (PyObject_HasAttrString(structure, "_make")) /* a named tuple */
+        tuple = PyObject_CallMethod((PyObject *)Py_TYPE(structure), "_make", "O", list);
+    else
+        tuple = PyList_AsTuple(list);
+    Py_DECREF(list);
+    return tuple;
+}
+
+/* ---- objects ---- */
+
+static bool warn(const char *what, tw_dtype dtype)
+{
+    PyObject *module = PyImport_ImportModule("thalweg._log");
+    PyObject *done = module ? PyObject_CallMethod(module, "warn_dtype", "ss", what, tw_dtype_name(dtype)) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+static bool differentiable(tw_dtype dtype)
+{
+    return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype) || dtype == TW_RESOURCE || dtype == TW_VARIANT;
+}
+
+static void *object_of(PyObject *value)
+{
+    return TW_IS_TENSOR(value) ? (void *)TW_TENSOR(value) : tw__py_is_variable(value) ? (void *)((tw__py_object *)value)->object : NULL;
+}
+
+static bool not_a_tensor(PyObject *value)
+{
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
+    tw__py_error(PyExc_ValueError, "Passed in object %R of type '%S', not tf.Tensor or tf.Variable or ExtensionType.", value, name);
+    Py_XDECREF(name);
+    return false;
+}
+
+/* Objects of a flat list, in memory of the frame; what can't be differentiated is told as TensorFlow tells it. */
+static bool collect(tw__py_frame *frame, PyObject *flat, const char *what, tw_objects *out)
+{
+    Py_ssize_t count = PyList_Size(flat);
+    void **items = tw__py_keep_block(frame, (size_t)count * sizeof *items);
+    for (Py_ssize_t i = 0; items && i < count; i++) {
+        PyObject *value = PyList_GetItem(flat, i);
+        items[i] = object_of(value);
+        if (!items[i])
+            return not_a_tensor(value);
+        tw_dtype dtype = tw__py_dtype_of_value(value);
+        if (!differentiable(dtype) && !warn(what, dtype))
+            return false;
+    }
+    *out = (tw_objects){ items, count };
+    return items != NULL;
+}
+
+PyObject *tw__py_tape_watch(PyObject *self, PyObject *const *arguments, size_t size, PyObject *names)
+{
+    tw__py_function *function = (tw__py_function *)self;
+    PyObject *given[2] = { NULL, NULL }, *rest = NULL;
+    if (!tw__py_function_ready(function) ||
+        !tw__py_sort_arguments(function, 0, arguments, TW_VECTOR_COUNT(size), names, given, &rest))
+        return NULL;
+    tw__py_frame frame = { 0 };
+    tw_tape_watch_args args = { .self = tw__py_unwrap(given[0], &tw__class_tape) };
+    PyObject *flat = PyList_New(0), *out = NULL;
+    if (!args.self)
+        tw__py_error(PyExc_TypeError, "watch() needs a GradientTape, got %R", given[0]);
+    else if (flat && flatten(given[1], flat) && collect(&frame, flat, "watched", &args.tensor)) {
+        int64_t kept = 0;
+        void **items = (void **)args.tensor.items;
+        for (int64_t i = 0; i < args.tensor.count; i++) { /* TensorFlow warns, and watches what can be differentiated */
+            if (differentiable(tw__py_dtype_of_value(PyList_GetItem(flat, (Py_ssize_t)i))))
+                items[kept++] = items[i];
+        }
+        args.tensor.count = kept;
+        if (tw__impl_tape_watch(&args) == TW_OK) {
+            Py_INCREF(Py_None);
+            out = Py_None;
+        } else {
+            tw__py_raise();
+        }
+    }
+    Py_XDECREF(flat);
+    tw__py_frame_end(&frame);
+    return out;
+}
+
+/* Targets that are no float are ignored with a warning; a source that is none has the gradient None. */
+static bool prepare(tw__py_frame *frame, PyObject *target, PyObject *sources, PyObject *gradients, PyObject *flat_sources,
+                    tw_tape_gradient_args *args)
+{
+    PyObject *flat_targets = PyList_New(0), *flat_gradients = PyList_New(0);
+    bool good = flat_targets && flat_gradients && flatten(target, flat_targets) && flatten(sources, flat_sources) &&
+                collect(frame, flat_targets, "target", &args->target) && collect(frame, flat_sources, "source", &args->sources);
+    if (good && gradients && gradients != Py_None) {
+        good = flatten(gradients, flat_gradients);
+        if (!is_nest(target) && is_nest(gradients)) { /* a list of numbers for one target */
+            Py_CLEAR(flat_gradients);
+            flat_gradients = Py_BuildValue("[O]", gradients);
+            good = flat_gradients != NULL;
+        }
+        Py_ssize_t count = good ? PyList_Size(flat_gradients) : 0;
+        tw_tensor **items = tw__py_keep_block(frame, (size_t)count * sizeof *items);
+        for (Py_ssize_t i = 0; good && items && i < count; i++) {
+            PyObject *value = PyList_GetItem(flat_gradients, i);
+            tw_dtype dtype = i < args->target.count ? tw__py_dtype_of_value(PyList_GetItem(flat_targets, i)) : TW_DTYPE_NONE;
+            if (value != Py_None)
+                good = tw__py_keep_object(frame, items[i] = tw__py_to_tensor(value, dtype, TW_HINT));
+        }
+        args->output_gradients = (tw_tensors){ items, count };
+        good = good && items;
+    }
+    /* Their dtypes are looked at while the Python objects are at hand. */
+    int64_t kept = 0;
+    void **targets = (void **)args->target.items;
+    for (int64_t i = 0; good && i < args->target.count; i++) {
+        if (differentiable(tw__py_dtype_of_value(PyList_GetItem(flat_targets, (Py_ssize_t)i)))) {
+            if (args->output_gradients.count > i)
+                args->output_gradients.items[kept] = args->output_gradients.items[i];
+            targets[kept++] = targets[i];
+        }
+    }
+    if (good && args->output_gradients.count == args->target.count)
+        args->output_gradients.count = kept;
+    if (good)
+        args->target.count = kept;
+    if (flat_targets)
+        good = tw__py_keep_python(frame, flat_targets) && good;
+    Py_XDECREF(flat_gradients);
+    return good;
+}
+
+PyObject *tw__py_tape_gradient(PyObject *self, PyObject *const *arguments, size_t size, PyObject *names)
+{
+    tw__py_function *function = (tw__py_function *)self;
+    PyObject *given[5] = { NULL }, *rest = NULL, *out = NULL;
+    if (!tw__py_function_ready(function) ||
+        !tw__py_sort_arguments(function, 0, arguments, TW_VECTOR_COUNT(size), names, given, &rest))
+        return NULL;
+    tw__py_frame frame = { 0 };
+    tw_tape_gradient_args args = { .self = tw__py_unwrap(given[0], &tw__class_tape), .unconnected_gradients = "none" };
+    if (!args.self)
+        return tw__py_error(PyExc_TypeError, "gradient() needs a GradientTape, got %R", given[0]);
+    if (given[4] && given[4] != Py_None) {
+        PyObject *text = PyUnicode_Check(given[4]) ? given[4] : PyObject_GetAttrString(given[4], "value"); /* the enum */
+        const char *word = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+        bool zero = word && strcmp(word, "zero") == 0, none = word && strcmp(word, "none") == 0;
+        if (text && text != given[4])
+            Py_DECREF(text);
+        if (!zero && !none)
+            return tw__py_error(PyExc_ValueError, "Unknown value for unconnected_gradients: %R", given[4]);
+        args.unconnected_gradients = zero ? "zero" : "none";
+    }
+    PyObject *flat = PyList_New(0);
+    if (flat && prepare(&frame, given[1], given[2], given[3], flat, &args)) {
+        tw_tensors results = tw__impl_tape_gradient(&args);
+        if (tw_error_code() != TW_OK) {
+            tw_tensors_free(&results);
+            tw__py_raise();
+        } else {
+            PyObject *list = PyList_New((Py_ssize_t)results.count);
+            for (int64_t i = 0; list && i < results.count; i++) {
+                PyObject *item = Py_None;
+                if (results.items[i])
+                    item = tw__py_wrap_tensor(results.items[i]);
+                else
+                    Py_INCREF(item);
+                results.items[i] = NULL;
+                if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0)
+                    Py_CLEAR(list);
+            }
+            tw_tensors_free(&results);
+            Py_ssize_t at = 0;
+            out = list ? pack_sequence(given[2], list, &at) : NULL;
+            Py_XDECREF(list);
+        }
+    }
+    Py_XDECREF(flat);
+    tw__py_frame_end(&frame);
+    return out;
+}
+
+/* ---- context manager ---- */
+
+static PyObject *leave(PyObject *self, PyObject *arguments)
+{
+    (void)arguments;
+    tw_tape_exit_args args = { .self = tw__py_unwrap(self, &tw__class_tape) };
+    if (args.self && tw__impl_tape_exit(&args) != TW_OK)
+        return tw__py_raise();
+    Py_RETURN_NONE;
+}
+
+/* `with tape.stop_recording():` */
+static PyObject *stop_recording(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *module = PyImport_ImportModule("thalweg._containers");
+    PyObject *out = module ? PyObject_CallMethod(module, "Paused", "O", self) : NULL;
+    Py_XDECREF(module);
+    return out;
+}
+
+static PyObject *jacobian(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    (void)self;
+    (void)arguments;
+    (void)keywords;
+    return tw__py_error(PyExc_NotImplementedError, "GradientTape.jacobian is not supported yet");
+}
+
+static PyMethodDef methods[] = {
+    { "__exit__", leave, METH_VARARGS, NULL },
+    { "stop_recording", stop_recording, METH_NOARGS, "A context in which nothing is recorded." },
+    { "jacobian", (PyCFunction)(void (*)(void))jacobian, METH_VARARGS | METH_KEYWORDS, "Not supported yet." },
+    { "batch_jacobian", (PyCFunction)(void (*)(void))jacobian, METH_VARARGS | METH_KEYWORDS, "Not supported yet." },
+    { 0 },
+};
+
+PyType_Slot tw__py_tape_slots[] = { { Py_tp_methods, methods }, { 0 } };

@@ -1,0 +1,370 @@
+/* tf.Tensor. A Python tensor holds one reference to a C tensor; it is not a peer, so C may hold and drop tensors without Python's lock.
+ * Eager code makes and drops them all the time: the Python objects are recycled through a short list. */
+#include <stdlib.h>
+
+#include "extension.h"
+
+enum { SPARE_LIMIT = 512 };
+
+PyTypeObject *tw__py_tensor_type, *tw__py_eager_type;
+static tw__py_tensor *spares[SPARE_LIMIT];
+static int spare_count;
+
+PyObject *tw__py_wrap_tensor(tw_tensor *tensor)
+{
+    if (!tensor)
+        return tw__py_raise();
+    tw__py_tensor *object;
+    if (spare_count) {
+        object = spares[--spare_count];
+        PyObject_Init((PyObject *)object, tw__py_eager_type);
+    } else {
+        object = PyObject_New(tw__py_tensor, tw__py_eager_type);
+        if (!object) {
+            tw_release(tensor);
+            return NULL;
+        }
+    }
+    object->tensor = tensor;
+    object->dict = object->weak = NULL;
+    return (PyObject *)object;
+}
+
+static void end(PyObject *self)
+{
+    tw__py_tensor *object = (tw__py_tensor *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    if (__builtin_expect(object->weak != NULL, 0))
+        PyObject_ClearWeakRefs(self);
+    Py_CLEAR(object->dict);
+    tw_release(object->tensor);
+    if (type == tw__py_eager_type && spare_count < SPARE_LIMIT)
+        spares[spare_count++] = object;
+    else
+        PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *take_text(char *text)
+{
+    if (!text)
+        return tw__py_raise();
+    PyObject *out = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    free(text);
+    return out;
+}
+
+static PyObject *repr(PyObject *self)
+{
+    return take_text(tw_tensor_repr(TW_TENSOR(self)));
+}
+
+static PyObject *str(PyObject *self)
+{
+    return take_text(tw_tensor_str(TW_TENSOR(self)));
+}
+
+static Py_hash_t hash(PyObject *self)
+{
+    (void)self;
+    tw__py_error(PyExc_TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.");
+    return -1;
+}
+
+static Py_ssize_t length(PyObject *self)
+{
+    tw_tensor *tensor = TW_TENSOR(self);
+    if (tensor->shape.rank == 0) {
+        tw__py_error(PyExc_TypeError, "Scalar tensor has no `len()`");
+        return -1;
+    }
+    return (Py_ssize_t)tensor->shape.dims[0];
+}
+
+/* ---- numbers ---- */
+
+static PyObject *only_item(PyObject *self, const char *message)
+{
+    if (TW_TENSOR(self)->count != 1)
+        return tw__py_error(PyExc_TypeError, "%s", message);
+    return tw__py_item(TW_TENSOR(self), 0);
+}
+
+static int truth(PyObject *self)
+{
+    tw_tensor *tensor = TW_TENSOR(self);
+    if (tensor->count == 0)
+        return 0;
+    if (tensor->count != 1) {
+        tw__py_error(PyExc_ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
+        return -1;
+    }
+    PyObject *item = tw__py_item(tensor, 0);
+    int is = item ? PyObject_IsTrue(item) : -1;
+    Py_XDECREF(item);
+    return is;
+}
+
+static PyObject *to_number(PyObject *self, PyObject *(*convert)(PyObject *))
+{
+    PyObject *item = only_item(self, "only length-1 arrays can be converted to Python scalars");
+    PyObject *out = item ? convert(item) : NULL;
+    Py_XDECREF(item);
+    return out;
+}
+
+static PyObject *to_int(PyObject *self)
+{
+    return to_number(self, PyNumber_Long);
+}
+
+static PyObject *to_float(PyObject *self)
+{
+    tw_tensor *tensor = TW_TENSOR(self);
+    if (tensor->dtype == TW_FLOAT32 && tensor->count == 1)
+        return PyFloat_FromDouble(*(const float *)tensor->data);
+    return to_number(self, PyNumber_Float);
+}
+
+static PyObject *to_complex(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *item = only_item(self, "only length-1 arrays can be converted to Python scalars");
+    PyObject *out = item ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, item, NULL) : NULL;
+    Py_XDECREF(item);
+    return out;
+}
+
+static PyObject *to_index(PyObject *self)
+{
+    tw_tensor *tensor = TW_TENSOR(self);
+    if (!tw__dtype_is_integer(tensor->dtype) || tensor->count != 1)
+        return tw__py_error(PyExc_TypeError, "only integer scalar tensors can be converted to an index, got dtype %s, shape %s",
+                            tw_dtype_name(tensor->dtype), tw__shape_text(&tensor->shape));
+    return tw__py_item(tensor, 0);
+}
+
+/* ---- methods ---- */
+
+static PyObject *numpy(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    /* The caller's stack holds the one reference: the tensor is a temporary that ends with this call. From 3.14 on a stack entry need
+     * not be counted. */
+    bool temporary = Py_REFCNT(self) == 1 && Py_Version < 0x030E0000 && !((tw__py_tensor *)self)->weak;
+    return tw__py_to_array(TW_TENSOR(self), true, temporary);
+}
+
+static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = { "dtype", "copy", NULL };
+    PyObject *dtype = Py_None, *copy = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|OO:__array__", names, &dtype, &copy))
+        return NULL;
+    PyObject *out = tw__py_to_array(TW_TENSOR(self), copy == Py_True, false);
+    if (out && TW_TENSOR(self)->shape.rank == 0) { /* __array__ must give an array, not a scalar */
+        PyObject *np = tw__py_numpy();
+        PyObject *whole = np ? PyObject_CallMethod(np, "asarray", "O", out) : NULL;
+        Py_DECREF(out);
+        out = whole;
+    }
+    if (out && dtype != Py_None) {
+        PyObject *cast = PyObject_CallMethod(out, "astype", "O", dtype);
+        Py_DECREF(out);
+        out = cast;
+    }
+    return out;
+}
+
+static PyObject *format(PyObject *self, PyObject *specification)
+{
+    PyObject *value = tw__py_to_array(TW_TENSOR(self), true, false);
+    PyObject *out = value ? PyObject_Format(value, specification) : NULL;
+    Py_XDECREF(value);
+    return out;
+}
+
+static PyObject *get_shape(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return tw__py_wrap_shape(&TW_TENSOR(self)->shape);
+}
+
+static PyObject *set_shape(PyObject *self, PyObject *value)
+{
+    tw_shape shape;
+    if (!tw__py_as_shape(value, &shape))
+        return NULL;
+    if (!tw__shape_compatible(&TW_TENSOR(self)->shape, &shape)) {
+        PyObject *own = get_shape(self, NULL);
+        tw__py_error(PyExc_ValueError, "Tensor's shape %S is not compatible with supplied shape %S.", own, value);
+        Py_XDECREF(own);
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *itself(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    Py_INCREF(self);
+    return self;
+}
+
+static PyObject *reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *package = PyImport_ImportModule("thalweg");
+    PyObject *maker = package ? PyObject_GetAttrString(package, "convert_to_tensor") : NULL;
+    PyObject *value = maker ? tw__py_to_array(TW_TENSOR(self), true, false) : NULL;
+    PyObject *out = value ? Py_BuildValue("O(OO)", maker, value, tw__py_wrap_dtype(TW_TENSOR(self)->dtype)) : NULL;
+    Py_XDECREF(package);
+    Py_XDECREF(maker);
+    Py_XDECREF(value);
+    return out;
+}
+
+static PyObject *eval(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    return tw__py_error(PyExc_NotImplementedError,
+                        "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?");
+}
+
+PyObject *tw__py_reference(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    static PyObject *class;
+    if (!class) {
+        PyObject *module = PyImport_ImportModule("thalweg._containers");
+        class = module ? PyObject_GetAttrString(module, "Reference") : NULL;
+        Py_XDECREF(module);
+    }
+    return class ? PyObject_CallFunctionObjArgs(class, self, NULL) : NULL;
+}
+
+static PyMethodDef methods[] = {
+    { "numpy", numpy, METH_NOARGS, "The elements as a NumPy array or scalar." },
+    { "_numpy", numpy, METH_NOARGS, NULL },
+    { "__array__", (PyCFunction)(void (*)(void))array, METH_VARARGS | METH_KEYWORDS, NULL },
+    { "__complex__", to_complex, METH_NOARGS, NULL },
+    { "__format__", format, METH_O, NULL },
+    { "__reduce__", reduce, METH_NOARGS, NULL },
+    { "__copy__", itself, METH_NOARGS, NULL },
+    { "__deepcopy__", itself, METH_O, NULL },
+    { "get_shape", get_shape, METH_NOARGS, "The shape." },
+    { "set_shape", set_shape, METH_O, "Checks that the shape is compatible with another." },
+    { "ref", tw__py_reference, METH_NOARGS, "A hashable reference to this tensor." },
+    { "experimental_ref", tw__py_reference, METH_NOARGS, "A hashable reference to this tensor." },
+    { "cpu", itself, METH_NOARGS, "The tensor on the CPU." },
+    { "eval", eval, METH_NOARGS, NULL },
+    { 0 },
+};
+
+/* ---- attributes ---- */
+
+static PyObject *attribute_shape(PyObject *self, void *unused)
+{
+    (void)unused;
+    return tw__py_wrap_shape(&TW_TENSOR(self)->shape);
+}
+
+static PyObject *attribute_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    return tw__py_wrap_dtype(TW_TENSOR(self)->dtype);
+}
+
+static PyObject *attribute_ndim(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(TW_TENSOR(self)->shape.rank);
+}
+
+static PyObject *attribute_device(PyObject *self, void *unused)
+{
+    (void)self;
+    (void)unused;
+    return PyUnicode_FromString("/job:localhost/replica:0/task:0/device:CPU:0");
+}
+
+static PyObject *attribute_undefined(PyObject *self, void *name)
+{
+    (void)self;
+    return tw__py_error(PyExc_AttributeError, "Tensor.%s is undefined when eager execution is enabled.", (const char *)name);
+}
+
+static PyObject *attribute_id(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromVoidPtr(TW_TENSOR(self));
+}
+
+static PyGetSetDef getters[] = {
+    { "shape", attribute_shape, NULL, "The shape.", NULL },
+    { "dtype", attribute_dtype, NULL, "The dtype.", NULL },
+    { "ndim", attribute_ndim, NULL, "The number of dimensions.", NULL },
+    { "device", attribute_device, NULL, "Where the tensor is.", NULL },
+    { "backing_device", attribute_device, NULL, "Where the tensor is.", NULL },
+    { "name", attribute_undefined, NULL, NULL, "name" },
+    { "op", attribute_undefined, NULL, NULL, "op" },
+    { "graph", attribute_undefined, NULL, NULL, "graph" },
+    { "_id", attribute_id, NULL, NULL, NULL },
+    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
+    { 0 },
+};
+
+static PyMemberDef members[] = {
+    { "__dictoffset__", T_PYSSIZET, offsetof(tw__py_tensor, dict), READONLY, NULL },
+    { "__weaklistoffset__", T_PYSSIZET, offsetof(tw__py_tensor, weak), READONLY, NULL },
+    { 0 },
+};
+
+static PyType_Slot base_slots[] = {
+    { Py_tp_repr, repr },
+    { Py_tp_str, str },
+    { Py_tp_hash, hash },
+    { Py_tp_iter, tw__py_iterate },
+    { Py_tp_methods, methods },
+    { Py_tp_getset, getters },
+    { Py_tp_members, members },
+    { Py_tp_dealloc, end },
+    { Py_mp_length, length },
+    { Py_mp_subscript, tw__py_subscript },
+    { Py_nb_bool, truth },
+    { Py_nb_int, to_int },
+    { Py_nb_float, to_float },
+    { Py_nb_index, to_index },
+    { Py_bf_getbuffer, tw__py_get_buffer },
+    { Py_bf_releasebuffer, tw__py_release_buffer },
+    { Py_tp_doc, "A tensor: an array of elements of one dtype that does not change." },
+};
+
+bool tw__py_tensors_start(PyObject *module)
+{
+    enum { BASE = sizeof base_slots / sizeof *base_slots };
+    PyType_Slot slots[BASE + 40];
+    memcpy(slots, base_slots, sizeof base_slots);
+    int count = BASE, k = 0;
+    do
+        slots[count++] = tw__py_operator_slots[k];
+    while (tw__py_operator_slots[k++].slot);
+    PyType_Spec base = { "tensorflow.python.framework.ops.Tensor", sizeof(tw__py_tensor), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots };
+    tw__py_tensor_type = (PyTypeObject *)PyType_FromSpec(&base);
+    if (!tw__py_tensor_type)
+        return false;
+    PyType_Slot none[] = { { 0 } };
+    PyType_Spec eager = { "tensorflow.python.framework.ops.EagerTensor", sizeof(tw__py_tensor), 0,
+                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, none };
+    tw__py_eager_type = (PyTypeObject *)PyType_FromSpecWithBases(&eager, (PyObject *)tw__py_tensor_type);
+    if (!tw__py_eager_type)
+        return false;
+    PyObject *priority = PyLong_FromLong(100); /* so that NumPy leaves operators to us */
+    bool good = priority && PyObject_SetAttrString((PyObject *)tw__py_tensor_type, "__array_priority__", priority) == 0 &&
+                PyModule_AddObjectRef(module, "Tensor", (PyObject *)tw__py_tensor_type) == 0 &&
+                PyModule_AddObjectRef(module, "EagerTensor", (PyObject *)tw__py_eager_type) == 0;
+    Py_XDECREF(priority);
+    return good;
+}

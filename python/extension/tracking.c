@@ -1,0 +1,272 @@
+/* Attributes of objects. Reading falls back to the arguments an object was made with (layer.units) and to its tracked children
+ * (checkpoint.model). Writing tracks: an object with children notes every object assigned to it, and every list, tuple and dict, whose members
+ * are children in turn. */
+#include <math.h>
+
+#include "extension.h"
+
+static PyObject *containers; /* the module with the Python side of lists and dicts */
+
+static PyObject *containers_module(void)
+{
+    if (!containers)
+        containers = PyImport_ImportModule("thalweg._containers");
+    return containers;
+}
+
+/* ---- reading ---- */
+
+static PyObject *wrap_or_none(void *object)
+{
+    if (!object)
+        Py_RETURN_NONE;
+    return tw__py_wrap(tw_retain(object));
+}
+
+static PyObject *config_value(const tw_field *field, const char *config)
+{
+    const void *place = config + field->offset;
+    switch (field->kind) {
+    case TW_KIND_INT:
+        if (*(const int64_t *)place == TW_NO_INT)
+            Py_RETURN_NONE;
+        return PyLong_FromLongLong(*(const int64_t *)place);
+    case TW_KIND_FLOAT:
+    case TW_KIND_NUMBER:
+        if (field->kind == TW_KIND_NUMBER && ((void *const *)place)[1])
+            return wrap_or_none(((void *const *)place)[1]);
+        if (isnan(*(const double *)place))
+            Py_RETURN_NONE;
+        return PyFloat_FromDouble(*(const double *)place);
+    case TW_KIND_BOOL:
+        return PyBool_FromLong(*(const bool *)place != field->inverted);
+    case TW_KIND_STR:
+        if (!*(const char *const *)place)
+            Py_RETURN_NONE;
+        return PyUnicode_FromString(*(const char *const *)place);
+    case TW_KIND_NAMED: {
+        tw_named named = *(const tw_named *)place;
+        if (named && !tw__named_is_object(named))
+            return PyUnicode_FromString(named);
+        return wrap_or_none((void *)named);
+    }
+    case TW_KIND_DTYPE:
+        return tw__py_wrap_dtype(*(const tw_dtype *)place);
+    case TW_KIND_SHAPE:
+        if (((const tw_shape *)place)->rank < 0)
+            Py_RETURN_NONE;
+        return tw__py_wrap_shape(place);
+    case TW_KIND_INTS: {
+        const tw_ints *ints = place;
+        if (!ints->given)
+            Py_RETURN_NONE;
+        PyObject *list = PyList_New((Py_ssize_t)ints->count);
+        for (int64_t i = 0; list && i < ints->count; i++)
+            PyList_SetItem(list, (Py_ssize_t)i, PyLong_FromLongLong(ints->items[i]));
+        return list;
+    }
+    case TW_KIND_TENSOR:
+    case TW_KIND_HANDLE:
+        return wrap_or_none(*(void *const *)place);
+    case TW_KIND_HANDLES: {
+        const tw_objects *objects = place;
+        PyObject *list = PyList_New((Py_ssize_t)objects->count);
+        for (int64_t i = 0; list && i < objects->count; i++)
+            PyList_SetItem(list, (Py_ssize_t)i, wrap_or_none(objects->items[i]));
+        return list;
+    }
+    default:
+        return NULL;
+    }
+}
+
+PyObject *tw__py_get_attribute(PyObject *self, PyObject *name)
+{
+    PyObject *value = PyObject_GenericGetAttr(self, name);
+    if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return value;
+    tw_object *object = ((tw__py_object *)self)->object;
+    PyObject *kind, *error, *traceback;
+    PyErr_Fetch(&kind, &error, &traceback);
+    const char *text = object ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    const char *config = text ? tw_object_config(object) : NULL;
+    const tw_signature *signature = config ? object->class->signature : NULL;
+    for (int i = 0; signature && !value && i < signature->field_count; i++) {
+        if (strcmp(signature->fields[i].name, text) == 0)
+            value = config_value(&signature->fields[i], config);
+    }
+    if (!value && text && tw__is(object, &tw__trackable_class)) {
+        tw_trackable *child = tw__tracked((tw_trackable *)object, text);
+        if (child)
+            value = tw__py_wrap(tw_retain(child));
+    }
+    if (value) {
+        Py_XDECREF(kind);
+        Py_XDECREF(error);
+        Py_XDECREF(traceback);
+    } else {
+        PyErr_Clear();
+        PyErr_Restore(kind, error, traceback);
+    }
+    return value;
+}
+
+/* ---- writing ---- */
+
+static bool is_collection(PyObject *value)
+{
+    return PyList_Check(value) || PyDict_Check(value) || PyTuple_Check(value);
+}
+
+/* Lists and dicts as the wrappers that keep their children in step; anything else unchanged. A new reference. */
+static PyObject *wrapped(PyObject *value)
+{
+    if (!is_collection(value)) {
+        Py_INCREF(value);
+        return value;
+    }
+    PyObject *module = containers_module();
+    return module ? PyObject_CallMethod(module, "wrap", "O", value) : NULL;
+}
+
+void *tw__py_trackable(PyObject *value)
+{
+    if (tw__py_is_object(value)) {
+        void *object = tw__py_self(value);
+        if (object && !tw__is(object, &tw__trackable_class)) {
+            tw__py_error(PyExc_ValueError, "`Checkpoint` was expecting a trackable object (an object derived from `Trackable`), got %R.", value);
+            return NULL;
+        }
+        return tw_retain(object);
+    }
+    PyObject *wrapper = is_collection(value) ? wrapped(value) : NULL;
+    PyObject *container = wrapper ? PyObject_GetAttrString(wrapper, "_container") : NULL;
+    void *object = container ? tw_retain(tw__py_unwrap(container, &tw__container_class)) : NULL;
+    Py_XDECREF(wrapper);
+    Py_XDECREF(container);
+    if (!object && !PyErr_Occurred())
+        tw__py_error(PyExc_ValueError, "`Checkpoint` was expecting a trackable object (an object derived from `Trackable`), got %R.", value);
+    return object;
+}
+
+static bool has_setter(PyObject *self, PyObject *name)
+{
+    PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(self), name);
+    PyErr_Clear();
+    bool has = found && PyType_GetSlot(Py_TYPE(found), Py_tp_descr_set);
+    Py_XDECREF(found);
+    return has;
+}
+
+static int track(PyObject *self, tw_trackable *parent, PyObject *name, const char *text, PyObject *value)
+{
+    PyObject *stored = wrapped(value);
+    if (!stored)
+        return -1;
+    tw_object *child = NULL;
+    if (tw__py_is_object(stored)) {
+        child = tw_retain(tw__py_unwrap(stored, &tw__trackable_class));
+    } else if (is_collection(stored)) {
+        PyObject *container = PyObject_GetAttrString(stored, "_container");
+        PyErr_Clear();
+        child = container ? tw_retain(tw__py_unwrap(container, &tw__container_class)) : NULL;
+        Py_XDECREF(container);
+    }
+    int result = 0;
+    if (child && tw__track(parent, text, child) != TW_OK) {
+        tw__py_raise();
+        result = -1;
+    } else if (!child) {
+        tw__untrack(parent, text);
+    }
+    tw_release(child);
+    if (result == 0)
+        result = PyObject_GenericSetAttr(self, name, stored);
+    Py_DECREF(stored);
+    return result;
+}
+
+int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value)
+{
+    tw_object *object = ((tw__py_object *)self)->object;
+    const tw_signature *row = object ? NULL : tw__py_row_of(Py_TYPE(self));
+    bool tracks = object ? tw__is(object, &tw__trackable_class) && !tw__is(object, &tw__class_variable) : false;
+    if (row) { /* before __init__: an object with children can't note any yet */
+        for (const tw_class *c = row->class_row; c; c = c->parent)
+            tracks |= c == &tw__trackable_class;
+        if (tracks && value && (tw__py_is_object(value) || is_collection(value)) && !tw__py_self(self))
+            return -1;
+        tracks = false;
+    }
+    const char *text = tracks ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    if (!tracks || !text || has_setter(self, name))
+        return PyErr_Occurred() ? -1 : PyObject_GenericSetAttr(self, name, value);
+    if (value)
+        return track(self, (tw_trackable *)object, name, text, value);
+    tw__untrack((tw_trackable *)object, text);
+    return PyObject_GenericSetAttr(self, name, NULL);
+}
+
+/* ---- for thalweg/_containers.py ---- */
+
+static PyObject *new_container(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return tw__py_wrap(tw__container_new());
+}
+
+/* container_set(container, [(name, value), …]): exactly these children, as far as the values are objects. */
+static PyObject *container_set(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *self, *pairs;
+    if (!PyArg_ParseTuple(arguments, "OO!:container_set", &self, &PyList_Type, &pairs))
+        return NULL;
+    tw_trackable *container = tw__py_unwrap(self, &tw__container_class);
+    if (!container)
+        return tw__py_error(PyExc_TypeError, "a container was expected, got %R", self);
+    Py_ssize_t count = PyList_Size(pairs);
+    const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
+    bool good = names != NULL;
+    Py_ssize_t kept = 0;
+    for (Py_ssize_t i = 0; good && i < count; i++) {
+        PyObject *name, *value;
+        if (!PyArg_ParseTuple(PyList_GetItem(pairs, i), "OO", &name, &value)) {
+            good = false;
+            break;
+        }
+        tw_object *child = NULL;
+        PyObject *inner = is_collection(value) ? PyObject_GetAttrString(value, "_container") : NULL;
+        PyErr_Clear();
+        if (inner || tw__py_is_object(value))
+            child = tw__py_unwrap(inner ? inner : value, &tw__trackable_class);
+        const char *text = child ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+        if (text) {
+            names[kept++] = text;
+            if (tw__tracked(container, text) != (tw_trackable *)child && tw__track(container, text, child) != TW_OK) {
+                tw__py_raise();
+                good = false;
+            }
+        }
+        Py_XDECREF(inner);
+        good = good && !PyErr_Occurred();
+    }
+    for (size_t i = container->child_count; good && i-- > 0;) {
+        bool found = false;
+        for (Py_ssize_t k = 0; !found && k < kept; k++)
+            found = strcmp(names[k], container->children[i].name) == 0;
+        if (!found)
+            tw__untrack(container, container->children[i].name);
+    }
+    tw__free(names);
+    if (!good)
+        return PyErr_Occurred() ? NULL : tw__py_raise();
+    Py_RETURN_NONE;
+}
+
+PyMethodDef tw__py_tracking_functions[] = {
+    { "new_container", new_container, METH_NOARGS, "A new container without children." },
+    { "container_set", container_set, METH_VARARGS, "Gives a container exactly these children." },
+    { 0 },
+};

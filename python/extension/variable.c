@@ -1,0 +1,278 @@
+/* tf.Variable: what its row can't say: operators, numbers, arrays, printing, pickling. */
+#include <stdlib.h>
+
+#include "extension.h"
+
+static PyTypeObject *variable_type; /* found at first use: the row's */
+
+bool tw__py_is_variable(PyObject *value)
+{
+    if (__builtin_expect(!variable_type, 0)) {
+        variable_type = tw__py_type_of(&tw__class_variable);
+        if (variable_type == tw__py_object_type) {
+            variable_type = NULL;
+            return false;
+        }
+    }
+    PyTypeObject *type = Py_TYPE(value);
+    return (type == variable_type || PyType_IsSubtype(type, variable_type)) && ((tw__py_object *)value)->object;
+}
+
+static tw_variable *of(PyObject *self)
+{
+    return tw__py_self(self);
+}
+
+/* A Python tensor of the value now. */
+static PyObject *read_now(PyObject *self)
+{
+    tw_variable *variable = of(self);
+    return variable ? tw__py_wrap_tensor(tw__variable_read(variable)) : NULL;
+}
+
+static PyObject *through_value(PyObject *self, PyObject *(*function)(PyObject *))
+{
+    PyObject *value = read_now(self);
+    PyObject *out = value ? function(value) : NULL;
+    Py_XDECREF(value);
+    return out;
+}
+
+static PyObject *value(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return read_now(self);
+}
+
+static PyObject *numpy(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    tw_variable *variable = of(self);
+    tw_tensor *tensor = variable ? tw__resource_read(variable->resource) : NULL;
+    if (!tensor)
+        return PyErr_Occurred() ? NULL : tw__py_raise();
+    PyObject *out = tw__py_to_array(tensor, true, false);
+    tw_release(tensor);
+    return out;
+}
+
+static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *tensor = read_now(self);
+    PyObject *method = tensor ? PyObject_GetAttrString(tensor, "__array__") : NULL;
+    PyObject *out = method ? PyObject_Call(method, arguments, keywords) : NULL;
+    Py_XDECREF(tensor);
+    Py_XDECREF(method);
+    return out;
+}
+
+static PyObject *repr(PyObject *self)
+{
+    tw_variable *variable = of(self);
+    tw_tensor *tensor = variable ? tw__resource_read(variable->resource) : NULL;
+    if (!tensor)
+        return PyErr_Occurred() ? NULL : tw__py_raise();
+    char *shape = tw__shape_tuple(&variable->resource->shape);
+    char *text = tw_tensor_repr(tensor);
+    const char *numbers = text ? strstr(text, "numpy=") : NULL; /* "<tf.Tensor: shape=…, dtype=…, numpy=3.0>" */
+    PyObject *out = NULL;
+    if (shape && numbers) {
+        size_t skip = strlen("numpy=") + (numbers[6] == '\n');
+        out = PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s, numpy=%s%s", variable->name, shape,
+                                   tw_dtype_name(variable->resource->dtype), numbers[6] == '\n' ? "\n" : "", numbers + skip);
+    } else {
+        tw__py_raise();
+    }
+    tw__free(shape);
+    free(text);
+    tw_release(tensor);
+    return out;
+}
+
+static Py_hash_t hash(PyObject *self)
+{
+    tw__py_error(PyExc_TypeError, "Variable is unhashable. Instead, use variable.ref() as the key. (Variable: %R)", self);
+    return -1;
+}
+
+static PyObject *to_int(PyObject *self)
+{
+    return through_value(self, PyNumber_Long);
+}
+
+static PyObject *to_float(PyObject *self)
+{
+    return through_value(self, PyNumber_Float);
+}
+
+static int truth(PyObject *self)
+{
+    PyObject *tensor = read_now(self);
+    int is = tensor ? PyObject_IsTrue(tensor) : -1;
+    Py_XDECREF(tensor);
+    return is;
+}
+
+static PyObject *to_complex(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *tensor = read_now(self);
+    PyObject *out = tensor ? PyObject_CallMethod(tensor, "__complex__", NULL) : NULL;
+    Py_XDECREF(tensor);
+    return out;
+}
+
+static PyObject *get_shape(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    tw_variable *variable = of(self);
+    return variable ? tw__py_wrap_shape(&variable->resource->shape) : NULL;
+}
+
+static PyObject *set_shape(PyObject *self, PyObject *shape)
+{
+    PyObject *own = get_shape(self, NULL);
+    PyObject *merged = own ? PyObject_CallMethod(own, "merge_with", "O", shape) : NULL;
+    Py_XDECREF(own);
+    Py_XDECREF(merged);
+    if (!merged)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Pickling and copying make a variable of the same value, name and trainability. */
+static PyObject *remade(PyObject *self, PyObject **maker)
+{
+    tw_variable *variable = of(self);
+    PyObject *package = variable ? PyImport_ImportModule("thalweg") : NULL;
+    *maker = package ? PyObject_GetAttrString(package, "Variable") : NULL;
+    PyObject *elements = *maker ? numpy(self, NULL) : NULL;
+    Py_XDECREF(package);
+    if (!elements)
+        return NULL;
+    Py_ssize_t size = (Py_ssize_t)strlen(variable->name);
+    if (size > 2 && strcmp(variable->name + size - 2, ":0") == 0)
+        size -= 2;
+    /* initial_value, trainable, validate_shape, caching_device, name, variable_def, dtype */
+    return Py_BuildValue("(NOOOs#ON)", elements, variable->trainable ? Py_True : Py_False, Py_True, Py_None, variable->name, size, Py_None,
+                         tw__py_wrap_dtype(variable->resource->dtype));
+}
+
+static PyObject *reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *maker = NULL;
+    PyObject *arguments = remade(self, &maker);
+    PyObject *out = arguments ? Py_BuildValue("OO", maker, arguments) : NULL;
+    Py_XDECREF(arguments);
+    Py_XDECREF(maker);
+    return out;
+}
+
+static PyObject *deep_copy(PyObject *self, PyObject *memo)
+{
+    PyObject *maker = NULL;
+    PyObject *arguments = remade(self, &maker);
+    PyObject *out = arguments ? PyObject_Call(maker, arguments, NULL) : NULL;
+    PyObject *key = out ? PyLong_FromVoidPtr(self) : NULL;
+    if (key && PyDict_Check(memo) && PyDict_SetItem(memo, key, out) < 0)
+        Py_CLEAR(out);
+    Py_XDECREF(key);
+    Py_XDECREF(arguments);
+    Py_XDECREF(maker);
+    return out;
+}
+
+static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    /* initial_value may be a function that gives it; what is not supported is refused rather than ignored. */
+    PyObject *first = PyTuple_Size(arguments) > 0 ? PyTuple_GetItem(arguments, 0)
+                      : keywords                  ? PyDict_GetItemString(keywords, "initial_value")
+                                                  : NULL;
+    if (!first || first == Py_None) {
+        tw__py_error(PyExc_ValueError, "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
+                                       "`variable_def`. You provided neither.");
+        return -1;
+    }
+    initproc base = PyType_GetSlot(tw__py_object_type, Py_tp_init);
+    if (!PyCallable_Check(first) || TW_IS_TENSOR(first))
+        return base(self, arguments, keywords);
+    PyObject *made = PyObject_CallNoArgs(first);
+    Py_ssize_t count = PyTuple_Size(arguments);
+    PyObject *changed = made ? PyTuple_New(count ? count : 1) : NULL, *others = NULL;
+    int result = -1;
+    if (changed) {
+        PyTuple_SetItem(changed, 0, made);
+        for (Py_ssize_t i = 1; i < count; i++) {
+            PyObject *item = PyTuple_GetItem(arguments, i);
+            Py_INCREF(item);
+            PyTuple_SetItem(changed, i, item);
+        }
+        others = keywords ? PyDict_Copy(keywords) : NULL;
+        if (others && !count)
+            PyDict_DelItemString(others, "initial_value");
+        result = PyErr_Occurred() ? -1 : base(self, changed, others);
+    } else {
+        Py_XDECREF(made);
+    }
+    Py_XDECREF(changed);
+    Py_XDECREF(others);
+    return result;
+}
+
+static PyObject *get_device(PyObject *self, void *unused)
+{
+    (void)self;
+    (void)unused;
+    return PyUnicode_FromString("/job:localhost/replica:0/task:0/device:CPU:0");
+}
+
+static PyObject *get_none(PyObject *self, void *unused)
+{
+    (void)self;
+    (void)unused;
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_priority(PyObject *self, void *unused)
+{
+    (void)self;
+    (void)unused;
+    return PyLong_FromLong(100); /* NumPy leaves operators to us */
+}
+
+static PyMethodDef methods[] = {
+    { "numpy", numpy, METH_NOARGS, "The value as a NumPy array or scalar." },
+    { "value", value, METH_NOARGS, "The value as a tensor." },
+    { "__array__", (PyCFunction)(void (*)(void))array, METH_VARARGS | METH_KEYWORDS, NULL },
+    { "__complex__", to_complex, METH_NOARGS, NULL },
+    { "__reduce__", reduce, METH_NOARGS, NULL },
+    { "__deepcopy__", deep_copy, METH_O, NULL },
+    { "get_shape", get_shape, METH_NOARGS, "The shape." },
+    { "set_shape", set_shape, METH_O, "Checks that the shape is compatible with another." },
+    { "ref", tw__py_reference, METH_NOARGS, "A hashable reference to this variable." },
+    { "experimental_ref", tw__py_reference, METH_NOARGS, "A hashable reference to this variable." },
+    { 0 },
+};
+
+static PyGetSetDef getters[] = {
+    { "device", get_device, NULL, "Where the variable is.", NULL },
+    { "constraint", get_none, NULL, "The function that projects the value after an update; None.", NULL },
+    { "__array_priority__", get_priority, NULL, NULL, NULL },
+    { "initializer", get_none, NULL, "None: variables are initialized when they are made.", NULL },
+    { 0 },
+};
+
+PyType_Slot tw__py_variable_slots[64] = {
+    { Py_tp_init, init },
+    { Py_tp_repr, repr },
+    { Py_tp_str, repr },
+    { Py_tp_hash, hash },
+    { Py_tp_iter, tw__py_iterate },
+    { Py_mp_subscript, tw__py_subscript },
+    { Py_nb_bool, truth },
+    { Py_nb_int, to_int },
+    { Py_nb_float, to_float },
+    { Py_tp_methods, methods },
+    { Py_tp_getset, getters },
+};

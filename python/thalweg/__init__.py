@@ -1,0 +1,19 @@
+"""thalweg: TensorFlow 2 as a small C library. `import thalweg as tf`.
+
+Everything here comes from the library's own tables, through the extension _core; see python/extension."""
+import sys as _sys
+
+from thalweg import _core
+
+_core.populate(_sys.modules[__name__])
+from thalweg import errors  # noqa: E402
+
+is_tensor = _core.is_tensor
+as_dtype = dtypes.as_dtype = _core.as_dtype  # noqa: F821
+__version__ = "2.15.1"  # of the TensorFlow whose behaviour this is
+__thalweg_version__ = "0.1.0"
+
+
+def executing_eagerly():
+    """Whether operations run at once."""
+    return True

@@ -1,0 +1,60 @@
+"""Signatures of rows for inspect and help()."""
+import inspect
+import re
+
+
+def split(text, mark=","):
+    """The parts of a text between marks that stand in no brackets."""
+    parts, depth, last = [], 0, 0
+    for i, c in enumerate(text):
+        if c in "([{<":
+            depth += 1
+        elif c in ")]}" or (c == ">" and depth):
+            depth -= 1
+        elif c == mark and not depth:
+            parts.append(text[last:i])
+            last = i + 1
+    return [p.strip() for p in parts + [text[last:]] if p.strip()]
+
+
+def default_of(text):
+    if text in ("None", "True", "False"):
+        return {"None": None, "True": True, "False": False}[text]
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if text[0] in "([":
+        return tuple(default_of(t) for t in split(text[1:-1]))
+    return text.strip("'")
+
+
+def parameters_of(text):
+    """inspect.Parameter objects of a row's text: "nn.softmax(logits: tensor, axis: int = -1) -> tensor"."""
+    inner = text[text.index("(") + 1:text.rindex(")")]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    out, keyword_rest = [], False
+    for part in split(inner):
+        if part == "*":
+            kind = inspect.Parameter.KEYWORD_ONLY
+            continue
+        m = re.match(r"(\*{0,2})(\w+)(?:\s*:\s*.+?(?:\s=\s(.+))?)?$", part)
+        stars, name, default = m.groups()
+        if stars == "**":
+            keyword_rest = True
+        elif stars == "*":
+            out.append(inspect.Parameter(name, inspect.Parameter.VAR_POSITIONAL))
+            kind = inspect.Parameter.KEYWORD_ONLY
+        else:
+            out.append(inspect.Parameter(name, kind, default=default_of(default) if default else inspect.Parameter.empty))
+    if keyword_rest:
+        out.append(inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD))
+    return out
+
+
+def signature_of(text):
+    return inspect.Signature(parameters_of(text))

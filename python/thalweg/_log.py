@@ -1,0 +1,23 @@
+"""Warnings as TensorFlow words them, through the logger "tensorflow"."""
+import logging
+
+_logger = logging.getLogger("tensorflow")
+if not _logger.handlers:
+    _handler = logging.StreamHandler()
+    _handler.setFormatter(logging.Formatter("%(levelname)s:%(name)s:%(message)s"))
+    _logger.addHandler(_handler)
+    _logger.propagate = False
+_seen = {}
+
+
+def warning(message, *args):
+    _logger.warning(message, *args)
+
+
+def warn_dtype(what, dtype):
+    """A tensor that can't be differentiated was watched or asked for; the first five are told."""
+    _seen[what] = _seen.get(what, 0) + 1
+    if _seen[what] <= 5:
+        name = {"watched": "watched tensor", "target": "target tensor", "source": "source tensor"}[what]
+        tail = " when calling GradientTape.gradient" if what != "watched" else ""
+        warning("The dtype of the %s must be floating (e.g. tf.float32)%s, got tf.%s", name, tail, dtype)

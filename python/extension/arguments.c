@@ -87,7 +87,7 @@ void tw__py_frame_end(tw__py_frame *frame)
 
 static bool wrong(const context *c, const tw_field *field, const char *expected, PyObject *value)
 {
-    tw__py_error(PyExc_TypeError, "%.*s(): the argument '%s' must be %s, got %R of type %R", (int)c->function->name_size, c->function->name,
+    tw__py_error(PyExc_TypeError, "%s(): the argument '%s' must be %s, got %R of type %R", c->function->name,
                  field->name, expected, value, Py_TYPE(value));
     return false;
 }
@@ -264,12 +264,10 @@ static bool read_named(const context *c, const tw_field *field, PyObject *value,
         /* A function of the library itself goes by its name, so that C calls it without Python. */
         tw__py_function *function = (tw__py_function *)value;
         char path[120];
-        snprintf(path, sizeof path, "keras.%ss.%.*s", field->word, (int)function->name_size, function->name);
+        snprintf(path, sizeof path, "keras.%ss.%s", field->word, function->name);
         if (tw_signature_find(path)) {
-            char *name = tw__py_keep_block(c->frame, function->name_size + 1);
-            if (name)
-                memcpy(name, function->name, function->name_size);
-            return (*out = name) != NULL;
+            *out = function->name;
+            return true;
         }
     }
     if (PyCallable_Check(value)) {

@@ -99,7 +99,7 @@ struct tw__py_function {
     tw__py_vectorcall vectorcall;
     const tw_signature *signature;
     const tw_op *op;            /* of raw ops */
-    const char *name;           /* the last part of the path */
+    const char *name;           /* the last part of the path; its own copy */
     size_t name_size;
     PyObject *module;           /* the module's name */
     PyObject **names;           /* interned, one per field; made at the first call */

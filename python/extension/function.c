@@ -17,11 +17,15 @@ tw__py_function *tw__py_function_new(const tw_signature *signature, const char *
     tw__py_function *function = PyObject_New(tw__py_function, tw__py_function_type);
     if (!function)
         return NULL;
+    char *copy = tw__strndup(name, name_size);
     PyObject head = function->ob_base;
-    *function = (tw__py_function){ .ob_base = head, .vectorcall = tw__py_function_call, .signature = signature, .name = name,
+    *function = (tw__py_function){ .ob_base = head, .vectorcall = tw__py_function_call, .signature = signature, .name = copy,
                                    .name_size = name_size, .module = module };
     Py_XINCREF(module);
-    return function;
+    if (copy)
+        return function;
+    Py_DECREF(function);
+    return (tw__py_function *)tw__py_raise();
 }
 
 static const tw_class *class_of_word(const char *word)
@@ -84,11 +88,10 @@ static bool too_many(tw__py_function *function, int first, Py_ssize_t count)
     int hidden = function->signature->role == TW_ROLE_CLASS; /* Python counts self */
     count += hidden + first;
     if (least == most)
-        tw__py_error(PyExc_TypeError, "%.*s%s() takes %d positional argument%s but %zd %s given", (int)function->name_size, function->name,
+        tw__py_error(PyExc_TypeError, "%s%s() takes %d positional argument%s but %zd %s given", function->name,
                      hidden ? ".__init__" : "", most + hidden, most + hidden == 1 ? "" : "s", count, count == 1 ? "was" : "were");
     else
-        tw__py_error(PyExc_TypeError, "%.*s%s() takes from %d to %d positional arguments but %zd %s given", (int)function->name_size,
-                     function->name, hidden ? ".__init__" : "", least + hidden, most + hidden, count, count == 1 ? "was" : "were");
+        tw__py_error(PyExc_TypeError, "%s%s() takes from %d to %d positional arguments but %zd %s given", function->name, hidden ? ".__init__" : "", least + hidden, most + hidden, count, count == 1 ? "was" : "were");
     return false;
 }
 
@@ -108,7 +111,7 @@ static bool missing(tw__py_function *function, PyObject *const *given)
         seen++;
         tw__text_format(&text, "%s'%s'", seen == 1 ? "" : seen < count ? ", " : count == 2 ? " and " : ", and ", signature->fields[i].name);
     }
-    tw__py_error(PyExc_TypeError, "%.*s%s() missing %d required positional argument%s: %s", (int)function->name_size, function->name,
+    tw__py_error(PyExc_TypeError, "%s%s() missing %d required positional argument%s: %s", function->name,
                  signature->role == TW_ROLE_CLASS ? ".__init__" : "", count, count == 1 ? "" : "s", text.data ? text.data : "");
     tw__text_free(&text);
     return false;
@@ -142,14 +145,14 @@ static bool put_keyword(tw__py_function *function, PyObject *name, PyObject *val
     int at = find_name(function, name);
     if (at >= 0 && !function->signature->fields[at].rest && !is_self(function->signature, at)) {
         if (given[at]) {
-            tw__py_error(PyExc_TypeError, "%.*s() got multiple values for argument '%U'", (int)function->name_size, function->name, name);
+            tw__py_error(PyExc_TypeError, "%s() got multiple values for argument '%U'", function->name, name);
             return false;
         }
         given[at] = value;
         return true;
     }
     if (rest_field(function->signature, true) < 0) {
-        tw__py_error(PyExc_TypeError, "%.*s%s() got an unexpected keyword argument '%U'", (int)function->name_size, function->name,
+        tw__py_error(PyExc_TypeError, "%s%s() got an unexpected keyword argument '%U'", function->name,
                      function->signature->role == TW_ROLE_CLASS ? ".__init__" : "", name);
         return false;
     }
@@ -342,7 +345,7 @@ void *tw__py_construct(tw__py_function *function, PyObject *self, PyObject *argu
             if (field >= signature->field_count) {
                 good = too_many(function, 0, count);
             } else if (given[field]) {
-                tw__py_error(PyExc_TypeError, "%.*s.__init__() got multiple values for argument '%s'", (int)function->name_size, function->name,
+                tw__py_error(PyExc_TypeError, "%s.__init__() got multiple values for argument '%s'", function->name,
                              signature->fields[field].name);
                 good = false;
             } else {
@@ -374,6 +377,7 @@ static void end(PyObject *self)
     for (int i = 0; function->names && i < function->signature->field_count; i++)
         Py_XDECREF(function->names[i]);
     tw__free(function->names);
+    tw__free((void *)function->name);
     tw__free((void *)function->classes);
     tw__free(function->defaults);
     Py_XDECREF(function->module);
@@ -385,9 +389,7 @@ static void end(PyObject *self)
 static PyObject *repr(PyObject *self)
 {
     tw__py_function *function = (tw__py_function *)self;
-    char name[200];
-    snprintf(name, sizeof name, "%.*s", (int)function->name_size, function->name);
-    return PyUnicode_FromFormat("<function %s at %p>", name, self);
+    return PyUnicode_FromFormat("<function %s at %p>", function->name, self);
 }
 
 static PyObject *bind(PyObject *self, PyObject *object, PyObject *type)

@@ -56,7 +56,9 @@ static PyObject *module_name(const char *path)
     size_t last = strcspn(path, "|");
     while (last && path[last - 1] != '.')
         last--;
-    PyObject *name = last ? PyUnicode_FromFormat("thalweg.%.*s", (int)last - 1, path) : PyUnicode_FromString("thalweg");
+    char text[PATH_LIMIT];
+    snprintf(text, sizeof text, "thalweg%s%.*s", last ? "." : "", last ? (int)last - 1 : 0, path);
+    PyObject *name = PyUnicode_FromString(text);
     if (name)
         PyUnicode_InternInPlace(&name);
     return name;

@@ -265,12 +265,11 @@ static PyType_Slot object_slots[] = {
     { 0 },
 };
 
-enum { FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC };
-
 /* A type by its full name, shown in messages by its last part alone, as Python's own classes are. */
 static PyTypeObject *make_named(const char *full, const char *name, PyType_Slot *slots, PyTypeObject *base)
 {
-    PyType_Spec spec = { full, sizeof(tw__py_object), 0, FLAGS, slots };
+    unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | (base ? 0 : Py_TPFLAGS_HAVE_GC); /* others inherit it */
+    PyType_Spec spec = { full, sizeof(tw__py_object), 0, flags, slots };
     PyTypeObject *type = (PyTypeObject *)PyType_FromSpecWithBases(&spec, (PyObject *)base);
     PyObject *text = type ? PyUnicode_FromString(name) : NULL;
     if (!text || PyObject_SetAttrString((PyObject *)type, "__name__", text) < 0 ||

@@ -1,0 +1,144 @@
+/* tf.matmul and its relatives. */
+#include "op/array/array.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+typedef struct options {
+    bool transpose, adjoint;
+} options;
+
+static tw_status check(options of, const char *letter)
+{
+    if (of.transpose && of.adjoint)
+        return tw__fail(TW_VALUE_ERROR, "Only one of `transpose_%s` and `adjoint_%s` can be True. Received `transpose_%s`=True, `adjoint_%s`=True.",
+                        letter, letter, letter, letter);
+    return TW_OK;
+}
+
+static tw_tensor *product(tw_tensor *a, tw_tensor *b, options of_a, options of_b, tw_dtype output)
+{
+    if (check(of_a, "a") != TW_OK || check(of_b, "b") != TW_OK)
+        return NULL;
+    bool other_dtype = output != TW_DTYPE_NONE && (output != a->dtype || output != b->dtype);
+    bool batched = other_dtype || a->shape.rank > 2 || b->shape.rank > 2;
+    /* BatchMatMul knows only adjoints, MatMul only transposes: the other one is a conjugate more. */
+    bool conjugate_a = batched ? of_a.transpose : of_a.adjoint, conjugate_b = batched ? of_b.transpose : of_b.adjoint;
+    tw_auto tw_tensor *left = conjugate_a ? tw__grad_conj(a) : tw_retain(a);
+    tw_auto tw_tensor *right = conjugate_b ? tw__grad_conj(b) : tw_retain(b);
+    bool turn_a = of_a.transpose || of_a.adjoint, turn_b = of_b.transpose || of_b.adjoint;
+    if (!batched)
+        return TW_CALL(MatMul, TW_IN(left, right), TW_WITH(TW_A_BOOL("transpose_a", turn_a), TW_A_BOOL("transpose_b", turn_b)));
+    if (other_dtype)
+        return TW_CALL(BatchMatMulV3, TW_IN(left, right),
+                       TW_WITH(TW_A_BOOL("adj_x", turn_a), TW_A_BOOL("adj_y", turn_b), TW_A_TYPE("Tout", output)));
+    return TW_CALL(BatchMatMulV2, TW_IN(left, right), TW_WITH(TW_A_BOOL("adj_x", turn_a), TW_A_BOOL("adj_y", turn_b)));
+}
+
+/* a_is_sparse and b_is_sparse are hints on speed; the product is the same. */
+TW_API(matmul,
+       "matmul|linalg.matmul(a: tensor<T>, b: tensor<T>, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False, "
+       "adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: dtype = None, name: str = None) -> tensor",
+       "The product of matrices: the last two dimensions; those before them are a batch and are broadcast.")
+{
+    return product(args->a, args->b, (options){ args->transpose_a, args->adjoint_a }, (options){ args->transpose_b, args->adjoint_b },
+                   args->output_type);
+}
+
+TW_API(linalg_matvec,
+       "linalg.matvec(a: tensor<T>, b: tensor<T>, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False, "
+       "b_is_sparse: bool = False, name: str = None) -> tensor",
+       "The product of a matrix and a vector.")
+{
+    tw_auto tw_tensor *last = tw_tensor_int(-1);
+    tw_auto tw_tensor *column = TW_BINARY(ExpandDims, args->b, last);
+    tw_auto tw_tensor *result = column ? product(args->a, column, (options){ args->transpose_a, args->adjoint_a }, (options){ 0 },
+                                                 TW_DTYPE_NONE)
+                                       : NULL;
+    return TW_CALL(Squeeze, TW_IN(result), TW_WITH(TW_A_INTS("squeeze_dims", (const int64_t[]){ -1 }, 1)));
+}
+
+/* ---- tensordot ---- */
+
+/* x as a matrix: the axes that stay, then those that are summed over (or the other way round); `free_dims` gets the former. */
+static tw_tensor *as_matrix(tw_tensor *x, const int64_t *axes, int64_t count, bool summed_last, tw_shape *free_dims)
+{
+    int rank = x->shape.rank, normal, position = 0;
+    bool summed[TW_MAX_RANK] = { false };
+    int64_t order[TW_MAX_RANK], rows = 1, columns = 1;
+    int64_t summed_axes[TW_MAX_RANK];
+    for (int64_t i = 0; i < count; i++) {
+        if (i >= rank || !tw__axis_normal(axes[i], rank, &normal) || summed[normal]) {
+            tw__fail(TW_INVALID_ARGUMENT, "tensordot: the axes must be different and lie in [%d, %d), got %lld", -rank, rank,
+                     (long long)axes[i]);
+            return NULL;
+        }
+        summed[normal] = true;
+        summed_axes[i] = normal;
+        columns *= x->shape.dims[normal];
+    }
+    free_dims->rank = 0;
+    for (int i = 0; i < rank; i++) {
+        if (!summed[i]) {
+            free_dims->dims[free_dims->rank++] = x->shape.dims[i];
+            rows *= x->shape.dims[i];
+        }
+    }
+    for (int64_t i = 0; !summed_last && i < count; i++)
+        order[position++] = summed_axes[i];
+    for (int i = 0; i < rank; i++) {
+        if (!summed[i])
+            order[position++] = i;
+    }
+    for (int64_t i = 0; summed_last && i < count; i++)
+        order[position++] = summed_axes[i];
+    bool in_order = true;
+    for (int i = 0; i < rank; i++)
+        in_order &= order[i] == i;
+    tw_auto tw_tensor *permutation = tw__ints_tensor(order, rank, TW_INT32);
+    tw_auto tw_tensor *turned = in_order ? tw_retain(x) : TW_BINARY(Transpose, x, permutation);
+    int64_t sizes[2] = { summed_last ? rows : columns, summed_last ? columns : rows };
+    tw_auto tw_tensor *shape = tw__ints_tensor(sizes, 2, TW_INT64);
+    return TW_BINARY(Reshape, turned, shape);
+}
+
+TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: tensor<int32>, name: str = None) -> tensor",
+       "Sums products over axes: a number n takes the last n axes of a and the first n of b; [[…], […]] names the axes of each.")
+{
+    int64_t given[2 * TW_MAX_RANK], a_axes[TW_MAX_RANK], b_axes[TW_MAX_RANK], count;
+    if (tw__tensor_read_ints(args->axes, "axes", given, 2 * TW_MAX_RANK) != TW_OK)
+        return NULL;
+    if (args->axes->shape.rank == 0) {
+        count = given[0];
+        if (count < 0 || count > args->a->shape.rank || count > args->b->shape.rank) {
+            tw__fail(TW_VALUE_ERROR, "`axes` must be an integer between 0 and the ranks of a and b (%d and %d). Received: axes=%lld",
+                     args->a->shape.rank, args->b->shape.rank, (long long)count);
+            return NULL;
+        }
+        for (int64_t i = 0; i < count; i++) {
+            a_axes[i] = args->a->shape.rank - count + i;
+            b_axes[i] = i;
+        }
+    } else {
+        if (args->axes->shape.dims[0] != 2) {
+            tw__fail(TW_VALUE_ERROR, "`axes` must be an integer or have length 2. Received: axes of shape %s", tw__shape_text(&args->axes->shape));
+            return NULL;
+        }
+        count = args->axes->count / 2;
+        memcpy(a_axes, given, (size_t)count * sizeof *given);
+        memcpy(b_axes, given + count, (size_t)count * sizeof *given);
+    }
+    tw_shape a_free, b_free;
+    tw_auto tw_tensor *left = as_matrix(args->a, a_axes, count, true, &a_free);
+    tw_auto tw_tensor *right = left ? as_matrix(args->b, b_axes, count, false, &b_free) : NULL;
+    tw_auto tw_tensor *matrix = TW_BINARY(MatMul, left, right);
+    if (!matrix)
+        return NULL;
+    if (a_free.rank + b_free.rank > TW_MAX_RANK) {
+        tw__fail(TW_UNIMPLEMENTED, "tensordot: the result would have rank %d, at most %d are supported", a_free.rank + b_free.rank, TW_MAX_RANK);
+        return NULL;
+    }
+    for (int i = 0; i < b_free.rank; i++)
+        a_free.dims[a_free.rank++] = b_free.dims[i];
+    tw_auto tw_tensor *shape = tw__tensor_of_shape(&a_free, TW_INT64);
+    return TW_BINARY(Reshape, matrix, shape);
+}

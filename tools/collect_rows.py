@@ -74,6 +74,8 @@ class Field:
             raise Bad("argument %r is not 'name: type = default'" % text)
         self.name, kind, default = m.groups()
         kind = kind.strip()
+        self.none_allowed = default == "None" or kind.endswith("?")  # "int?": must be given, may be None
+        kind = kind.rstrip("?")
         self.minimum, self.exclusive = None, False
         if kind.endswith(">"):  # a word in brackets, not a bound
             bound = None
@@ -129,7 +131,7 @@ class Field:
             else:
                 raise Bad("%s can have no default but None" % self.name)
         flags = [f for f in ("required", "default_none", "inverted", "keyword_only", "rest", "inherited") if getattr(self, f)]
-        if self.default_none:
+        if self.none_allowed:
             flags.append("none_allowed")
         out = '.name = "%s", .kind = TW_KIND_%s, .offset = offsetof(%s, %s)' % (self.name, self.kind, struct, self.member())
         out += "".join(", .%s = true" % f for f in flags)
@@ -158,7 +160,10 @@ class Row:
         self.path, arguments, result = m.groups()
         self.result, self.result_word = "NONE", None
         members = re.match(r"list<(\w+)>$", result or "")
-        if members:
+        arrays = re.match(r"(tensors?)<numpy>$", result or "")
+        if arrays:
+            self.result, self.result_word = PLAIN[arrays.group(1)], "numpy"
+        elif members:
             self.result, self.result_word = "HANDLES", members.group(1)
         elif result in PLAIN:
             self.result = PLAIN[result]

@@ -102,7 +102,8 @@ typedef struct tw_field {
     const char *word;          /* what stood between < and >, or a handle's class id; else NULL */
     const char *choices;       /* "same, valid", or NULL */
     bool required;
-    bool none_allowed;         /* None may be given; the C value for it is in the table of kinds above, NULL for pointers */
+    bool none_allowed;         /* None may be given ("= None", or "int?" for one without a default); the C value for it is in the table
+                                  of kinds above, NULL for pointers */
     bool default_none;
     bool inverted;             /* a bool whose C member says the opposite */
     bool keyword_only;
@@ -126,7 +127,7 @@ typedef struct tw_signature {
     int field_count;
     size_t args_size;
     tw_kind result;
-    const char *result_word;   /* class id of a handle */
+    const char *result_word;   /* class id of a handle; "numpy": tensors that Python gets as NumPy arrays ("-> tensor<numpy>") */
     /* Calls it with a complete argument struct. The result is the caller's. On failure the status says so. */
     tw_status (*invoke)(const void *args, tw_value *result);
     const char *doc;

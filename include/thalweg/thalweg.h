@@ -8,5 +8,6 @@
 #include <thalweg/api.h>
 #include <thalweg/op.h>
 #include <thalweg/keras.h>
+#include <thalweg/saving.h>
 
 #endif

@@ -207,7 +207,7 @@ tw_status tw_args_complete(const tw_signature *signature, void *args)
     for (int i = 0; i < signature->field_count; i++) {
         const tw_field *field = &signature->fields[i];
         complete_field(field, args);
-        if (field->required && is_pointer(field->kind) && !*(void **)at(field, args))
+        if (field->required && !field->none_allowed && is_pointer(field->kind) && !*(void **)at(field, args))
             return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is NULL", signature->id, field->name);
         if (field->kind == TW_KIND_TENSORS && !field->none_allowed) { /* a list that may be None may hold None */
             const tw_tensors *list = at(field, args);

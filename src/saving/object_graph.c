@@ -1,0 +1,290 @@
+/* The object graph as it stands in a file (TrackableObjectGraph): parsed, named and printed.
+ *
+ * Names and keys stay where they are in the message's bytes, which the graph keeps a copy of. Numbers of nodes are checked once all
+ * nodes are there, so that everybody else may use them as indices. */
+#include "codec/codec.h"
+#include "saving/saving.h"
+
+static tw__saved_text text_of(const tw__proto_field *field)
+{
+    return (tw__saved_text){ (const char *)field->data, field->size };
+}
+
+static bool is_text(const tw__proto_field *field, uint32_t number)
+{
+    return field->number == number && field->wire == TW_WIRE_BYTES;
+}
+
+static bool is_number(const tw__proto_field *field, uint32_t number)
+{
+    return field->number == number && field->wire == TW_WIRE_VARINT;
+}
+
+/* The parts of a node. Each returns a status; `*good` says whether the bytes are a message. */
+static tw_status parse_child(tw__saved_node *node, tw__proto message, bool *good)
+{
+    tw__saved_child child = { 0 };
+    tw__proto_field field;
+    while (tw__proto_next(&message, &field)) {
+        if (is_number(&field, 1))
+            child.node = (size_t)field.value;
+        else if (is_text(&field, 2))
+            child.name = text_of(&field);
+    }
+    *good &= !message.failed;
+    TW_TRY(TW_GROW(node->children, node->child_capacity, node->child_count + 1));
+    node->children[node->child_count++] = child;
+    return TW_OK;
+}
+
+static tw_status parse_attribute(tw__saved_node *node, tw__proto message, bool *good)
+{
+    tw__saved_attribute attribute = { 0 };
+    tw__proto_field field;
+    while (tw__proto_next(&message, &field)) {
+        if (is_text(&field, 1))
+            attribute.name = text_of(&field);
+        else if (is_text(&field, 2))
+            attribute.full_name = text_of(&field);
+        else if (is_text(&field, 3))
+            attribute.key = text_of(&field);
+    }
+    *good &= !message.failed;
+    TW_TRY(TW_GROW(node->attributes, node->attribute_capacity, node->attribute_count + 1));
+    node->attributes[node->attribute_count++] = attribute;
+    return TW_OK;
+}
+
+static tw_status parse_slot(tw__saved_node *node, tw__proto message, bool *good)
+{
+    tw__saved_slot slot = { 0 };
+    tw__proto_field field;
+    while (tw__proto_next(&message, &field)) {
+        if (is_number(&field, 1))
+            slot.variable = (size_t)field.value;
+        else if (is_text(&field, 2))
+            slot.name = text_of(&field);
+        else if (is_number(&field, 3))
+            slot.node = (size_t)field.value;
+    }
+    *good &= !message.failed;
+    TW_TRY(TW_GROW(node->slots, node->slot_capacity, node->slot_count + 1));
+    node->slots[node->slot_count++] = slot;
+    return TW_OK;
+}
+
+static tw_status parse_node(tw__saved_node *node, tw__proto message, bool *good)
+{
+    tw__proto_field field;
+    while (tw__proto_next(&message, &field)) {
+        if (field.wire != TW_WIRE_BYTES)
+            continue;
+        tw__proto nested = tw__proto_nested(&field);
+        if (field.number == 1) {
+            TW_TRY(parse_child(node, nested, good));
+        } else if (field.number == 2) {
+            TW_TRY(parse_attribute(node, nested, good));
+        } else if (field.number == 3) {
+            TW_TRY(parse_slot(node, nested, good));
+        } else if (field.number == 4) {
+            tw__proto_field inner;
+            node->has_saver = true;
+            while (tw__proto_next(&nested, &inner)) {
+                if (is_text(&inner, 1))
+                    node->saver.name = text_of(&inner);
+                else if (is_text(&inner, 2))
+                    node->saver.object_name = text_of(&inner);
+            }
+            *good &= !nested.failed;
+        } else if (field.number == 5) {
+            tw__proto_field inner;
+            node->says_values = true;
+            while (tw__proto_next(&nested, &inner)) {
+                if (is_number(&inner, 1))
+                    node->has_values = inner.value != 0;
+            }
+            *good &= !nested.failed;
+        }
+    }
+    *good &= !message.failed;
+    return TW_OK;
+}
+
+static bool check_numbers(const tw__saved_graph *graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const tw__saved_node *node = &graph->nodes[i];
+        for (size_t k = 0; k < node->child_count; k++) {
+            if (node->children[k].node >= graph->count)
+                return false;
+        }
+        for (size_t k = 0; k < node->slot_count; k++) {
+            if (node->slots[k].variable >= graph->count || node->slots[k].node >= graph->count)
+                return false;
+        }
+    }
+    return graph->count > 0;
+}
+
+tw_status tw__saved_graph_parse(tw__saved_graph *graph, const void *data, size_t size, const char *name)
+{
+    *graph = (tw__saved_graph){ .size = size };
+    graph->bytes = tw__alloc(size + 1);
+    if (!graph->bytes)
+        return TW_RESOURCE_EXHAUSTED;
+    memcpy(graph->bytes, data, size);
+    tw__proto message = tw__proto_read(graph->bytes, size);
+    tw__proto_field field;
+    bool good = true;
+    while (tw__proto_next(&message, &field)) {
+        if (!is_text(&field, 1))
+            continue;
+        TW_TRY(TW_GROW(graph->nodes, graph->capacity, graph->count + 1));
+        graph->nodes[graph->count] = (tw__saved_node){ 0 };
+        TW_TRY(parse_node(&graph->nodes[graph->count++], tw__proto_nested(&field), &good));
+    }
+    if (message.failed || !good || !check_numbers(graph))
+        return tw__fail(TW_DATA_LOSS, "%s: the tensor %s is no object graph", name, TW__GRAPH_KEY);
+    return TW_OK;
+}
+
+void tw__saved_graph_free(tw__saved_graph *graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        tw__free(graph->nodes[i].children);
+        tw__free(graph->nodes[i].attributes);
+        tw__free(graph->nodes[i].slots);
+    }
+    tw__free(graph->nodes);
+    tw__free(graph->bytes);
+    *graph = (tw__saved_graph){ 0 };
+}
+
+/* ---- names ---- */
+
+void tw__saved_names_free(tw__saved_names *names)
+{
+    tw__free(names->ways);
+    tw__free(names->queue);
+    *names = (tw__saved_names){ 0 };
+}
+
+tw_status tw__saved_names_find(tw__saved_names *names, const tw__saved_graph *graph)
+{
+    *names = (tw__saved_names){ .ways = tw__alloc_array(graph->count, sizeof *names->ways) };
+    names->queue = names->ways ? tw__alloc_array(graph->count, sizeof *names->queue) : NULL;
+    if (!names->queue) {
+        tw__saved_names_free(names);
+        return TW_RESOURCE_EXHAUSTED;
+    }
+    size_t count = 1;
+    names->ways[0].kind = TW__WAY_ROOT;
+    names->queue[0] = 0;
+    for (size_t next = 0; next < count; next++) {
+        const tw__saved_node *node = &graph->nodes[names->queue[next]];
+        for (size_t i = 0; i < node->child_count; i++) {
+            struct tw__way *way = &names->ways[node->children[i].node];
+            if (way->kind != TW__WAY_NONE)
+                continue;
+            *way = (struct tw__way){ TW__WAY_CHILD, names->queue[next], 0, node->children[i].name };
+            names->queue[count++] = node->children[i].node;
+        }
+    }
+    for (size_t i = 0; i < graph->count; i++) {
+        for (size_t k = 0; k < graph->nodes[i].slot_count; k++) {
+            const tw__saved_slot *slot = &graph->nodes[i].slots[k];
+            struct tw__way *way = &names->ways[slot->node];
+            if (way->kind == TW__WAY_NONE && names->ways[i].kind != TW__WAY_SLOT && names->ways[slot->variable].kind != TW__WAY_SLOT)
+                *way = (struct tw__way){ TW__WAY_SLOT, i, slot->variable, slot->name };
+        }
+    }
+    return TW_OK;
+}
+
+void tw__saved_name_add(tw__text *text, tw__saved_names *names, size_t node)
+{
+    const struct tw__way *way = &names->ways[node];
+    if (way->kind == TW__WAY_SLOT) {
+        tw__saved_name_add(text, names, way->from);
+        tw__text_add(text, "'s state '");
+        tw__text_bytes(text, way->name.data, way->name.size);
+        tw__text_add(text, "' for ");
+        tw__saved_name_add(text, names, way->variable);
+        return;
+    }
+    size_t depth = 0;
+    for (; way->kind == TW__WAY_CHILD; way = &names->ways[way->from])
+        names->queue[depth++] = (size_t)(way - names->ways);
+    if (way->kind == TW__WAY_NONE)
+        tw__text_format(text, "node %zu", node);
+    else
+        tw__text_add(text, "(root)");
+    while (depth-- > 0) {
+        const struct tw__way *part = &names->ways[names->queue[depth]];
+        tw__text_add(text, ".");
+        tw__text_bytes(text, part->name.data, part->name.size);
+    }
+}
+
+/* ---- protobuf's text format ---- */
+
+static void print_text(tw__text *text, const char *field, tw__saved_text value)
+{
+    if (!value.size)
+        return;
+    tw__text_format(text, "  %s: \"", field);
+    for (size_t i = 0; i < value.size; i++) {
+        unsigned char c = (unsigned char)value.data[i];
+        if (c == '"' || c == '\\' || c == '\'')
+            tw__text_format(text, "\\%c", c);
+        else if (c == '\n')
+            tw__text_add(text, "\\n");
+        else if (c == '\r')
+            tw__text_add(text, "\\r");
+        else if (c == '\t')
+            tw__text_add(text, "\\t");
+        else if (c < 32 || c > 126)
+            tw__text_format(text, "\\%03o", c);
+        else
+            tw__text_bytes(text, &c, 1);
+    }
+    tw__text_add(text, "\"\n");
+}
+
+static void print_number(tw__text *text, const char *field, size_t value)
+{
+    if (value)
+        tw__text_format(text, "  %s: %zu\n", field, value);
+}
+
+void tw__saved_node_print(tw__text *text, const tw__saved_node *node)
+{
+    for (size_t i = 0; i < node->child_count; i++) {
+        tw__text_add(text, "children {\n");
+        print_number(text, "node_id", node->children[i].node);
+        print_text(text, "local_name", node->children[i].name);
+        tw__text_add(text, "}\n");
+    }
+    for (size_t i = 0; i < node->attribute_count; i++) {
+        tw__text_add(text, "attributes {\n");
+        print_text(text, "name", node->attributes[i].name);
+        print_text(text, "full_name", node->attributes[i].full_name);
+        print_text(text, "checkpoint_key", node->attributes[i].key);
+        tw__text_add(text, "}\n");
+    }
+    for (size_t i = 0; i < node->slot_count; i++) {
+        tw__text_add(text, "slot_variables {\n");
+        print_number(text, "original_variable_node_id", node->slots[i].variable);
+        print_text(text, "slot_name", node->slots[i].name);
+        print_number(text, "slot_variable_node_id", node->slots[i].node);
+        tw__text_add(text, "}\n");
+    }
+    if (node->has_saver) {
+        tw__text_add(text, "registered_saver {\n");
+        print_text(text, "name", node->saver.name);
+        print_text(text, "object_name", node->saver.object_name);
+        tw__text_add(text, "}\n");
+    }
+    if (node->says_values)
+        tw__text_format(text, "has_checkpoint_values {\n%s}\n", node->has_values ? "  value: true\n" : "");
+}

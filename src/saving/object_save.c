@@ -1,0 +1,142 @@
+/* Writes the objects under a root as one bundle: the values of the variables in the order of their nodes, then the graph.
+ *
+ *     key of a value = names on the way from the root, each with . as .. and / as .S, joined by /, then /.ATTRIBUTES/VARIABLE_VALUE
+ *     graph          = TrackableObjectGraph { 1 nodes { 1 children { 1 node_id, 2 local_name },
+ *                      2 attributes { 1 name, 2 full_name, 3 checkpoint_key }, 5 has_checkpoint_values { 1 value } } }
+ *
+ * A variable's value is taken once, as the tensor it is at that moment, and written from its own memory. */
+#include "codec/codec.h"
+#include "saving/saving.h"
+
+static void add_escaped(tw__text *text, const char *name)
+{
+    for (const char *c = name; *c; c++) {
+        if (*c == '.')
+            tw__text_add(text, "..");
+        else if (*c == '/')
+            tw__text_add(text, ".S");
+        else
+            tw__text_bytes(text, c, 1);
+    }
+}
+
+typedef struct parts {
+    tw__text graph, node, part, key;
+    size_t *path; /* of the node whose key is made */
+    size_t path_capacity;
+} parts;
+
+static tw_status make_key(parts *p, const tw__walk *walk, size_t node)
+{
+    size_t depth = 0;
+    for (size_t n = node; n != 0; n = walk->nodes[n].parent) {
+        TW_TRY(TW_GROW(p->path, p->path_capacity, depth + 1));
+        p->path[depth++] = n;
+    }
+    tw__text_clear(&p->key);
+    while (depth-- > 0) {
+        add_escaped(&p->key, walk->nodes[p->path[depth]].name);
+        if (depth > 0)
+            tw__text_add(&p->key, "/");
+    }
+    tw__text_add(&p->key, "/.ATTRIBUTES/" TW__VALUE_NAME);
+    return p->key.failed ? tw__error_status() : TW_OK;
+}
+
+/* Marks the nodes that hold a value or lead to one. Children have higher numbers but for cycles, so one pass backwards is
+ * mostly enough. */
+static bool *find_values(const tw__walk *walk)
+{
+    bool *values = tw__alloc_array(walk->count, sizeof *values);
+    bool changed = values != NULL;
+    for (size_t i = 0; values && i < walk->count; i++)
+        values[i] = tw__holds_value(walk->nodes[i].object);
+    while (changed) {
+        changed = false;
+        for (size_t node = walk->count; node-- > 0;) {
+            size_t count = values[node] ? 0 : tw__walk_child_count(walk, node);
+            for (size_t i = 0; i < count && !values[node]; i++) {
+                if (values[tw__pointer_map_get(&walk->ids, tw__walk_child(walk, node, i)->object, 0)])
+                    changed = values[node] = true;
+            }
+        }
+    }
+    return values;
+}
+
+static tw_status add_node(parts *p, const tw__walk *walk, size_t node, bool has_values)
+{
+    tw__text_clear(&p->node);
+    size_t count = tw__walk_child_count(walk, node);
+    for (size_t i = 0; i < count; i++) {
+        const tw__child *child = tw__walk_child(walk, node, i);
+        uint64_t id = (uint64_t)tw__pointer_map_get(&walk->ids, child->object, 0);
+        tw__text_clear(&p->part);
+        if (id)
+            tw__proto_add_varint(&p->part, 1, id);
+        if (*child->name)
+            tw__proto_add_bytes(&p->part, 2, child->name, strlen(child->name));
+        tw__proto_add_bytes(&p->node, 1, p->part.data, p->part.size);
+    }
+    const tw_trackable *object = walk->nodes[node].object;
+    if (tw__holds_value(object)) {
+        const char *name = ((const tw_variable *)object)->name;
+        size_t size = strlen(name);
+        if (tw__ends_with(name, ":0"))
+            size -= 2;
+        TW_TRY(make_key(p, walk, node));
+        tw__text_clear(&p->part);
+        tw__proto_add_bytes(&p->part, 1, TW__VALUE_NAME, strlen(TW__VALUE_NAME));
+        if (size)
+            tw__proto_add_bytes(&p->part, 2, name, size);
+        tw__proto_add_bytes(&p->part, 3, p->key.data, p->key.size);
+        tw__proto_add_bytes(&p->node, 2, p->part.data, p->part.size);
+    }
+    tw__proto_add_bytes(&p->node, 5, "\x08\x01", has_values ? 2 : 0);
+    tw__proto_add_bytes(&p->graph, 1, p->node.data, p->node.size);
+    return p->graph.failed || p->node.failed || p->part.failed ? tw__error_status() : TW_OK;
+}
+
+static tw_status save_walk(parts *p, const tw__walk *walk, const bool *values, tw__bundle_writer *writer)
+{
+    for (size_t node = 0; node < walk->count; node++) {
+        TW_TRY(add_node(p, walk, node, values[node]));
+        const tw_trackable *object = walk->nodes[node].object;
+        if (!tw__holds_value(object))
+            continue;
+        tw_tensor *value = tw__resource_read(((const tw_variable *)object)->resource);
+        tw_status status = value ? tw__bundle_add(writer, p->key.data, value) : tw__error_status();
+        tw_release(value);
+        TW_TRY(status);
+    }
+    tw_tensor *graph = tw_tensor_string(p->graph.data, p->graph.size);
+    tw_status status = graph ? tw__bundle_add(writer, TW__GRAPH_KEY, graph) : tw__error_status();
+    tw_release(graph);
+    return status;
+}
+
+tw_status tw__save_objects(const tw__saving_view *view, const char *prefix)
+{
+    tw__walk walk;
+    parts p = { 0 };
+    bool *values = NULL;
+    tw__bundle_writer *writer = NULL;
+    tw_status status = tw__walk_objects(&walk, view);
+    if (status == TW_OK && !((values = find_values(&walk)) && (writer = tw__bundle_create(prefix))))
+        status = tw__error_status();
+    if (status == TW_OK) {
+        status = save_walk(&p, &walk, values, writer);
+        if (status == TW_OK)
+            status = tw__bundle_finish(writer);
+        else
+            tw__bundle_abandon(writer);
+    }
+    tw__free(values);
+    tw__free(p.path);
+    tw__text_free(&p.graph);
+    tw__text_free(&p.node);
+    tw__text_free(&p.part);
+    tw__text_free(&p.key);
+    tw__walk_free(&walk);
+    return status;
+}

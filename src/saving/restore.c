@@ -1,0 +1,500 @@
+/* Restoring: the graph in the file and the objects are walked together, breadth-first, and names decide.
+ *
+ *     file (root) ── model ── kernel          bound[node] = object, while both live
+ *     here (root) ── model                    "kernel" waits on `model` until a child of that name is tracked
+ *
+ * An object's `pending` is a tw__waiting: the restores whose children it waits for, where it stands in `bound`, and which restore gave
+ * it its value last. Of several restores the newest wins, in whatever order things come. The bundle stays open (so its files may be
+ * removed meanwhile) until nothing waits for it any more. When a restore ends with values that found no object, it says so. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "saving/saving.h"
+
+static _Atomic uint64_t last_uid;
+
+/* ---- what an object knows of restores ---- */
+
+tw__waiting *tw__waiting_of(tw_trackable *object)
+{
+    if (!object->pending)
+        object->pending = tw__alloc_zero(sizeof(tw__waiting));
+    return object->pending;
+}
+
+uint64_t tw__restored_by(const tw_trackable *object)
+{
+    const tw__waiting *waiting = object->pending;
+    return waiting ? waiting->updated : 0;
+}
+
+tw_status tw__restore_link(tw__restore *restore, size_t node, tw_trackable *object)
+{
+    tw__waiting *waiting = tw__waiting_of(object);
+    if (!waiting)
+        return TW_RESOURCE_EXHAUSTED;
+    TW_TRY(TW_GROW(waiting->links, waiting->link_capacity, waiting->link_count + 1));
+    waiting->links[waiting->link_count++] = (struct tw__link){ restore, node };
+    restore->bound[node] = object;
+    return TW_OK;
+}
+
+static void unlink_object(tw__restore *restore, tw_trackable *object)
+{
+    tw__waiting *waiting = object->pending;
+    for (size_t i = 0; waiting && i < waiting->link_count;) {
+        if (waiting->links[i].restore == restore)
+            waiting->links[i] = waiting->links[--waiting->link_count];
+        else
+            i++;
+    }
+}
+
+/* ---- open bundles ---- */
+
+/* The restores that keep a bundle open, newest first. A program that restores again and again into objects that don't take everything would
+ * run out of file descriptors: beyond a few, the oldest is closed and opened anew should it be asked for. */
+enum { MOST_OPEN = 16 };
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static tw__restore *open_restores;
+
+static void close_reader(tw__restore *restore)
+{
+    pthread_mutex_lock(&open_lock);
+    for (tw__restore **place = &open_restores; *place; place = &(*place)->next_open) {
+        if (*place == restore) {
+            *place = restore->next_open;
+            break;
+        }
+    }
+    tw__bundle_reader *reader = restore->reader;
+    restore->reader = NULL;
+    pthread_mutex_unlock(&open_lock);
+    tw__bundle_close(reader);
+}
+
+/* Opens the bundle if it is not, and keeps it so until release_reader. */
+static tw_status hold_reader(tw__restore *restore)
+{
+    pthread_mutex_lock(&open_lock);
+    tw_status status = TW_OK;
+    if (!restore->reader) {
+        restore->reader = tw__bundle_open(restore->prefix);
+        if (restore->reader) {
+            restore->next_open = open_restores;
+            open_restores = restore;
+        } else {
+            status = tw__error_status();
+        }
+    }
+    if (status == TW_OK)
+        restore->users++;
+    int count = 0;
+    for (tw__restore **place = &open_restores; *place;) {
+        tw__restore *other = *place;
+        if (++count > MOST_OPEN && other->users == 0) {
+            *place = other->next_open;
+            tw__bundle_close(other->reader);
+            other->reader = NULL;
+        } else {
+            place = &other->next_open;
+        }
+    }
+    pthread_mutex_unlock(&open_lock);
+    return status;
+}
+
+static void release_reader(tw__restore *restore)
+{
+    pthread_mutex_lock(&open_lock);
+    restore->users--;
+    bool done = restore->waiting == 0 && !restore->by_name && restore->users == 0;
+    pthread_mutex_unlock(&open_lock);
+    if (done)
+        close_reader(restore);
+}
+
+/* Ends a wait: its name is freed and its reference given up. */
+static void drop_deferral(struct tw__deferral *deferral)
+{
+    tw__free(deferral->name);
+    if (--deferral->restore->waiting == 0 && deferral->restore->users == 0 && !deferral->restore->by_name)
+        close_reader(deferral->restore);
+    tw_release(deferral->restore);
+}
+
+static void forget(tw_trackable *object)
+{
+    tw__waiting *waiting = object->pending;
+    object->pending = NULL;
+    for (size_t i = 0; i < waiting->link_count; i++)
+        waiting->links[i].restore->bound[waiting->links[i].node] = NULL;
+    for (size_t i = 0; i < waiting->deferred_count; i++)
+        drop_deferral(&waiting->deferred[i]);
+    for (size_t i = 0; i < waiting->by_name_count; i++)
+        tw_release(waiting->by_name[i]);
+    tw__free(waiting->links);
+    tw__free(waiting->deferred);
+    tw__free(waiting->by_name);
+    tw__free(waiting);
+}
+
+/* ---- the end of a restore ---- */
+
+static void warn_of_unused(tw__restore *restore)
+{
+    static const char first[] =
+        "Detecting that an object or model or tf.train.Checkpoint is being deleted with unrestored values. See the following logs for the "
+        "specific values in question. To silence these warnings, use `status.expect_partial()`. See "
+        "https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint#restorefor details about the status object returned by the "
+        "restore function.";
+    tw__saved_error kept = tw__error_take();
+    tw__saved_names names = { 0 };
+    tw__text name = { 0 };
+    bool any = false;
+    for (size_t i = 0; i < restore->graph.count; i++) {
+        if (restore->graph.nodes[i].attribute_count == 0 || restore->matched[i])
+            continue;
+        if (!any) {
+            tw__saving_log("WARNING", "%s", first);
+            if (tw__saved_names_find(&names, &restore->graph) != TW_OK)
+                break;
+        }
+        any = true;
+        tw__text_clear(&name);
+        tw__saved_name_add(&name, &names, i);
+        tw__saving_log("WARNING", "Value in checkpoint could not be found in the restored object: %s", name.data ? name.data : "");
+    }
+    tw__saved_names_free(&names);
+    tw__text_free(&name);
+    tw_clear_error();
+    tw__error_restore(kept);
+}
+
+static void restore_destroy(void *self)
+{
+    tw__restore *restore = self;
+    if (!restore->expect_partial && restore->matched)
+        warn_of_unused(restore);
+    for (size_t i = 0; restore->bound && i < restore->bound_count; i++) {
+        if (restore->bound[i])
+            unlink_object(restore, restore->bound[i]);
+    }
+    close_reader(restore);
+    tw__saved_graph_free(&restore->graph);
+    tw__free(restore->prefix);
+    tw__free(restore->bound);
+    tw__free(restore->matched);
+    tw__free(restore->unused);
+}
+
+static const tw_class restore_class = { .name = "Restore", .size = sizeof(tw__restore), .destroy = restore_destroy };
+
+/* ---- values ---- */
+
+tw_status tw__restore_check(tw__restore *restore, const char *key, tw_variable *variable, const char *name)
+{
+    const tw__bundle_entry *entry = tw__bundle_find(restore->reader, key);
+    const tw__resource *resource = variable->resource;
+    if (!entry)
+        return tw__fail(TW_NOT_FOUND, "Key %s not found in checkpoint %s", key, restore->prefix);
+    if (entry->dtype != resource->dtype)
+        return tw__fail(TW_INVALID_ARGUMENT, "tensor_name = %s; expected dtype %s does not equal original dtype %s (checkpoint %s)", key,
+                        tw_dtype_name(resource->dtype), tw_dtype_name(entry->dtype), restore->prefix);
+    if (entry->shape.rank >= 0 && tw__shape_compatible(&resource->shape, &entry->shape))
+        return TW_OK;
+    char *got = tw__shape_tuple(&entry->shape), *own = tw__shape_tuple(&resource->shape);
+    if (got && own)
+        tw__fail(TW_VALUE_ERROR, "Received incompatible tensor with shape %s when attempting to restore variable with shape %s and name %s.",
+                 got, own, name);
+    tw__free(got);
+    tw__free(own);
+    return tw__error_status();
+}
+
+tw_status tw__restore_value(tw__restore *restore, const char *key, tw_variable *variable)
+{
+    tw_tensor *value = tw__bundle_read(restore->reader, key);
+    tw_status status = value ? tw__resource_assign(variable->resource, value) : tw__error_status();
+    tw_release(value);
+    return status;
+}
+
+/* ---- the walk ---- */
+
+typedef struct assignment {
+    tw_variable *variable;
+    char *key;
+} assignment;
+
+typedef struct binding {
+    tw__restore *restore;
+    size_t *queue; /* nodes that were bound and wait for their turn */
+    size_t count, next, capacity;
+    assignment *assignments;
+    size_t assignment_count, assignment_capacity;
+} binding;
+
+/* Binds and queues the node unless it is bound already. */
+static tw_status bind_node(binding *w, size_t node, tw_trackable *object)
+{
+    tw__restore *restore = w->restore;
+    restore->matched[node] = true;
+    tw_trackable *other = restore->bound[node];
+    if (!other) {
+        TW_TRY(TW_GROW(w->queue, w->capacity, w->count + 1));
+        TW_TRY(tw__restore_link(restore, node, object));
+        w->queue[w->count++] = node;
+    } else if (other != object) {
+        char *one = tw__trackable_repr(other), *two = tw__trackable_repr(object);
+        tw__saving_log("WARNING", "Inconsistent references when loading the checkpoint into this object graph. For example, in the saved "
+                       "checkpoint object, `model.layer.weight` and `model.layer_copy.weight` reference the same variable, while in "
+                       "the current object these are two different variables. The referenced variables are:(%s and %s).",
+                       one ? one : "", two ? two : "");
+        tw__free(one);
+        tw__free(two);
+    }
+    return TW_OK;
+}
+
+static bool is_value(tw__saved_text name)
+{
+    return name.size == strlen(TW__VALUE_NAME) && memcmp(name.data, TW__VALUE_NAME, name.size) == 0;
+}
+
+/* Notes which values of the file the object takes. */
+static tw_status gather(binding *w, size_t node, tw_trackable *object)
+{
+    tw__restore *restore = w->restore;
+    tw__waiting *waiting = object->pending;
+    if (restore->uid <= waiting->updated)
+        return TW_OK;
+    waiting->updated = restore->uid;
+    const tw__saved_node *saved = &restore->graph.nodes[node];
+    for (size_t i = 0; i < saved->attribute_count; i++) {
+        const tw__saved_attribute *attribute = &saved->attributes[i];
+        if (!tw__holds_value(object) || !is_value(attribute->name)) {
+            TW_TRY(TW_GROW(restore->unused, restore->unused_capacity, restore->unused_count + 1));
+            restore->unused[restore->unused_count].node = node;
+            restore->unused[restore->unused_count++].attribute = i;
+            continue;
+        }
+        TW_TRY(TW_GROW(w->assignments, w->assignment_capacity, w->assignment_count + 1));
+        char *key = tw__strndup(attribute->key.data ? attribute->key.data : "", attribute->key.size);
+        if (!key)
+            return TW_RESOURCE_EXHAUSTED;
+        w->assignments[w->assignment_count++] = (assignment){ (tw_variable *)object, key };
+    }
+    return TW_OK;
+}
+
+static bool has_values(const tw__saved_node *node)
+{
+    return node->says_values ? node->has_values : node->child_count || node->attribute_count || node->slot_count || node->has_saver;
+}
+
+static tw_status defer(tw__restore *restore, size_t node, tw_trackable *parent, tw__saved_text name)
+{
+    tw__waiting *waiting = parent->pending;
+    TW_TRY(TW_GROW(waiting->deferred, waiting->deferred_capacity, waiting->deferred_count + 1));
+    char *copy = tw__strndup(name.data ? name.data : "", name.size);
+    if (!copy)
+        return TW_RESOURCE_EXHAUSTED;
+    waiting->deferred[waiting->deferred_count++] = (struct tw__deferral){ copy, tw_retain(restore), node };
+    restore->waiting++;
+    return TW_OK;
+}
+
+static tw_trackable *find_child(const tw_trackable *object, tw__saved_text name)
+{
+    for (size_t i = 0; i < object->child_count; i++) {
+        const char *own = object->children[i].name;
+        if (strlen(own) == name.size && memcmp(own, name.data, name.size) == 0)
+            return (tw_trackable *)object->children[i].object;
+    }
+    return NULL;
+}
+
+static tw_status visit_children(binding *w, size_t node, tw_trackable *object)
+{
+    tw__restore *restore = w->restore;
+    const tw__saved_node *saved = &restore->graph.nodes[node];
+    for (size_t i = 0; i < saved->child_count; i++) {
+        const tw__saved_child *child = &saved->children[i];
+        if (restore->bound[child->node])
+            continue;
+        tw_trackable *own = find_child(object, child->name);
+        if (own)
+            TW_TRY(bind_node(w, child->node, own));
+        else if (has_values(&restore->graph.nodes[child->node]))
+            TW_TRY(defer(restore, child->node, object, child->name));
+    }
+    return TW_OK;
+}
+
+static tw_status run(binding *w)
+{
+    while (w->next < w->count) {
+        size_t node = w->queue[w->next++];
+        tw_trackable *object = w->restore->bound[node];
+        TW_TRY(gather(w, node, object));
+        TW_TRY(visit_children(w, node, object));
+    }
+    if (w->assignment_count == 0)
+        return TW_OK;
+    TW_TRY(hold_reader(w->restore));
+    tw_status status = TW_OK;
+    for (size_t i = 0; status == TW_OK && i < w->assignment_count; i++)
+        status = tw__restore_check(w->restore, w->assignments[i].key, w->assignments[i].variable, w->assignments[i].variable->name);
+    for (size_t i = 0; status == TW_OK && i < w->assignment_count; i++)
+        status = tw__restore_value(w->restore, w->assignments[i].key, w->assignments[i].variable);
+    release_reader(w->restore);
+    return status;
+}
+
+/* Binds the node to the object and goes on from there. */
+static tw_status bind_position(tw__restore *restore, size_t node, tw_trackable *object)
+{
+    binding w = { .restore = restore };
+    tw_status status = bind_node(&w, node, object);
+    if (status == TW_OK && w.count > 0)
+        status = run(&w);
+    for (size_t i = 0; i < w.assignment_count; i++)
+        tw__free(w.assignments[i].key);
+    tw__free(w.assignments);
+    tw__free(w.queue);
+    return status;
+}
+
+/* ---- what waits ---- */
+
+static int newest_first(const void *a, const void *b)
+{
+    uint64_t x = ((const struct tw__deferral *)a)->restore->uid, y = ((const struct tw__deferral *)b)->restore->uid;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+tw_status tw__restore_waiting(tw_trackable *parent, const char *name, tw_trackable *child)
+{
+    tw__waiting *waiting = parent->pending;
+    size_t count = 0;
+    for (size_t i = 0; waiting && i < waiting->deferred_count; i++)
+        count += strcmp(waiting->deferred[i].name, name) == 0;
+    if (count == 0)
+        return TW_OK;
+    struct tw__deferral *due = tw__alloc_array(count, sizeof *due);
+    if (!due)
+        return TW_RESOURCE_EXHAUSTED;
+    size_t taken = 0, left = 0;
+    for (size_t i = 0; i < waiting->deferred_count; i++) {
+        if (strcmp(waiting->deferred[i].name, name) == 0)
+            due[taken++] = waiting->deferred[i];
+        else
+            waiting->deferred[left++] = waiting->deferred[i];
+    }
+    waiting->deferred_count = left;
+    qsort(due, count, sizeof *due, newest_first);
+    tw_status status = TW_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (status == TW_OK)
+            status = bind_position(due[i].restore, due[i].node, child);
+        drop_deferral(&due[i]);
+    }
+    tw__free(due);
+    return status;
+}
+
+static tw_status pass_on(tw__restore *restore, tw_trackable *child)
+{
+    TW_TRY(hold_reader(restore));
+    tw_status status = tw__restore_by_name(restore, child);
+    release_reader(restore);
+    return status;
+}
+
+static tw_status bind(tw_trackable *parent, const char *name, tw_trackable *child)
+{
+    TW_TRY(tw__restore_waiting(parent, name, child));
+    tw__waiting *waiting = parent->pending;
+    for (size_t i = waiting->by_name_count; i-- > 0;)
+        TW_TRY(pass_on(waiting->by_name[i], child));
+    return TW_OK;
+}
+
+/* ---- the beginning ---- */
+
+static tw_status read_graph(tw__restore *restore)
+{
+    tw_tensor *bytes = tw__bundle_read(restore->reader, TW__GRAPH_KEY);
+    if (!bytes)
+        return tw__error_status();
+    tw_status status;
+    if (bytes->dtype != TW_STRING || bytes->count != 1) {
+        status = tw__fail(TW_DATA_LOSS, "%s: the tensor %s is no object graph: a scalar string was expected, got %s of shape %s",
+                          restore->prefix, TW__GRAPH_KEY, tw_dtype_name(bytes->dtype), tw__shape_text(&bytes->shape));
+    } else {
+        tw_string text = *(tw_string *)bytes->data;
+        status = tw__saved_graph_parse(&restore->graph, text.data, text.size, restore->prefix);
+    }
+    tw_release(bytes);
+    return status;
+}
+
+static tw_status restore_graph(tw__restore *restore, const tw__saving_view *view)
+{
+    size_t count = restore->graph.count;
+    restore->bound = tw__alloc_array(count, sizeof *restore->bound);
+    bool *matched = tw__alloc_array(count, sizeof *matched);
+    restore->bound_count = count;
+    if (!restore->bound || !matched) {
+        tw__free(matched);
+        return TW_RESOURCE_EXHAUSTED;
+    }
+    restore->matched = matched;
+    TW_TRY(bind_position(restore, 0, view->root));
+    /* They are no children of the root, which by now waits for them. */
+    for (size_t i = 0; i < view->attached_count; i++) {
+        if ((tw_trackable *)view->attached[i].object != view->root)
+            TW_TRY(tw__restore_waiting(view->root, view->attached[i].name, (tw_trackable *)view->attached[i].object));
+    }
+    return TW_OK;
+}
+
+static tw_status restore_names(tw__restore *restore, const tw__saving_view *view)
+{
+    tw__walk walk;
+    tw_status status = tw__walk_objects(&walk, view);
+    for (size_t i = 0; status == TW_OK && i < walk.count; i++)
+        status = tw__restore_by_name(restore, walk.nodes[i].object);
+    tw__walk_free(&walk);
+    return status;
+}
+
+static tw_status start(tw__restore *restore, const tw__saving_view *view)
+{
+    restore->by_name = !tw__bundle_find(restore->reader, TW__GRAPH_KEY);
+    if (restore->by_name)
+        return restore_names(restore, view);
+    TW_TRY(read_graph(restore));
+    return restore_graph(restore, view);
+}
+
+tw__restore *tw__restore_start(const char *prefix, const tw__saving_view *view)
+{
+    tw__restore *restore = tw__object_new(&restore_class);
+    if (!restore)
+        return NULL;
+    tw__trackable_hook = (tw__trackable_hooks){ .bind = bind, .forget = forget };
+    restore->uid = ++last_uid;
+    restore->prefix = tw__strdup(prefix);
+    tw_status status = restore->prefix ? hold_reader(restore) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK) {
+        status = start(restore, view);
+        release_reader(restore);
+    }
+    if (status != TW_OK) {
+        tw_release(restore);
+        return NULL;
+    }
+    return restore;
+}

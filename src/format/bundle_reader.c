@@ -208,7 +208,7 @@ tw_tensor *tw__bundle_read(tw__bundle_reader *reader, const char *key)
 }
 
 /* The names that TensorFlow's runtime prints. */
-static const char *runtime_name(tw_dtype dtype)
+const char *tw__bundle_dtype_name(tw_dtype dtype)
 {
     return dtype == TW_FLOAT32 ? "float" : dtype == TW_FLOAT64 ? "double" : dtype == TW_FLOAT16 ? "half" : tw_dtype_name(dtype);
 }
@@ -221,7 +221,7 @@ tw_status tw__bundle_read_into(tw__bundle_reader *reader, const char *key, tw_dt
         return tw__error_status();
     if (entry->dtype != dtype)
         return tw__fail(TW_INVALID_ARGUMENT, "tensor_name = %s; expected dtype %s does not equal original dtype %s", key,
-                        runtime_name(dtype), runtime_name(entry->dtype));
+                        tw__bundle_dtype_name(dtype), tw__bundle_dtype_name(entry->dtype));
     if (!tw__shape_equal(&entry->shape, shape))
         return tw__fail(TW_INVALID_ARGUMENT,
                         "tensor_name = %s; shape in shape_and_slice spec %s does not match the shape stored in checkpoint: %s",

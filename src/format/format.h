@@ -86,6 +86,7 @@ const tw__bundle_entry *tw__bundle_find_bytes(const tw__bundle_reader *reader, c
 tw_tensor *tw__bundle_read(tw__bundle_reader *reader, const char *key);
 /* Into memory that is there already; not for strings. */
 tw_status tw__bundle_read_into(tw__bundle_reader *reader, const char *key, tw_dtype dtype, const tw_shape *shape, void *data);
+const char *tw__bundle_dtype_name(tw_dtype dtype); /* as TensorFlow's C++ errors name it: "float", "half" */
 /* The number of shards that the index at the prefix names; 0: there is no index; -1: it can't be read. Sets no error. */
 int tw__bundle_shards(const char *prefix);
 char *tw__bundle_shard_path(const char *prefix, int shard, int shards);

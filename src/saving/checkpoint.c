@@ -111,7 +111,9 @@ static tw_status checkpoint_init(void *self, const void *given)
         status = need_trackable("root", args->root);
         if (status == TW_OK) {
             checkpoint->root = tw_retain(args->root);
-            checkpoint->counter = tw_retain(tw__tracked(args->root, "save_counter"));
+            tw_trackable *counter = tw__tracked(args->root, "save_counter");
+            if (counter && tw__holds_value(counter))
+                checkpoint->counter = tw_retain(counter);
         }
         pairs[count - 1] = (tw_pair){ "root", args->root };
     } else {

@@ -200,7 +200,7 @@ tw_status tw__restore_check(tw__restore *restore, const char *key, tw_variable *
         return tw__fail(TW_NOT_FOUND, "Key %s not found in checkpoint %s", key, restore->prefix);
     if (entry->dtype != resource->dtype)
         return tw__fail(TW_INVALID_ARGUMENT, "tensor_name = %s; expected dtype %s does not equal original dtype %s (checkpoint %s)", key,
-                        tw_dtype_name(resource->dtype), tw_dtype_name(entry->dtype), restore->prefix);
+                        tw__bundle_dtype_name(resource->dtype), tw__bundle_dtype_name(entry->dtype), restore->prefix);
     if (entry->shape.rank >= 0 && tw__shape_compatible(&resource->shape, &entry->shape))
         return TW_OK;
     char *got = tw__shape_tuple(&entry->shape), *own = tw__shape_tuple(&resource->shape);

@@ -93,6 +93,7 @@ typedef struct tw_value {
     };
 } tw_value;
 TW_API_FUNCTION void tw_value_free(tw_value *value);
+TW_API_FUNCTION char *tw_value_json(const tw_value *value); /* as JSON text, tensors as nested lists; for free() */
 
 /* One argument. */
 typedef struct tw_field {

@@ -1,0 +1,138 @@
+/* Values as JSON text: what the command's --json prints and what configurations are stored as. Tensors become nested lists, complex numbers
+ * pairs, dtypes their names, unknown dimensions null. */
+#include <stdlib.h>
+
+#include "codec/codec.h"
+#include "spec/spec.h"
+
+/* 0.1f as 0.1, not as the 0.10000000149011612 that it is. */
+static double shortest(double value, tw_dtype dtype)
+{
+    char text[32];
+    for (int digits = 1; dtype == TW_FLOAT32 && digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtof(text, NULL) == (float)value)
+            return strtod(text, NULL);
+    }
+    return value;
+}
+
+static tw_status write_element(tw__json *json, const tw_tensor *tensor, int64_t index)
+{
+    switch (tensor->dtype) {
+    case TW_BOOL:
+        tw__json_bool(json, ((const bool *)tensor->data)[index]);
+        return TW_OK;
+    case TW_UINT64:
+        tw__json_unsigned(json, ((const uint64_t *)tensor->data)[index]);
+        return TW_OK;
+    case TW_STRING: {
+        tw_string text = ((const tw_string *)tensor->data)[index];
+        tw__json_string(json, text.data, text.size);
+        return TW_OK;
+    }
+    case TW_COMPLEX64:
+        tw__json_begin(json, '[');
+        tw__json_number(json, ((const float *)tensor->data)[2 * index]);
+        tw__json_number(json, ((const float *)tensor->data)[2 * index + 1]);
+        tw__json_end(json, ']');
+        return TW_OK;
+    case TW_COMPLEX128:
+        tw__json_begin(json, '[');
+        tw__json_number(json, ((const double *)tensor->data)[2 * index]);
+        tw__json_number(json, ((const double *)tensor->data)[2 * index + 1]);
+        tw__json_end(json, ']');
+        return TW_OK;
+    default:
+        break;
+    }
+    if (tw__dtype_is_float(tensor->dtype))
+        tw__json_number(json, shortest(tw_tensor_double_at(tensor, index), tensor->dtype));
+    else
+        tw__json_integer(json, tw_tensor_int_at(tensor, index));
+    return tw_error_code();
+}
+
+static tw_status write_tensor(tw__json *json, const tw_tensor *tensor, int axis, int64_t *index)
+{
+    if (axis == tensor->shape.rank)
+        return write_element(json, tensor, (*index)++);
+    tw__json_begin(json, '[');
+    for (int64_t i = 0; i < tensor->shape.dims[axis]; i++)
+        TW_TRY(write_tensor(json, tensor, axis + 1, index));
+    tw__json_end(json, ']');
+    return TW_OK;
+}
+
+static tw_status write_value(tw__json *json, const tw_value *value)
+{
+    int64_t index = 0;
+    switch (value->kind) {
+    case TW_VALUE_NONE:
+        tw__json_null(json);
+        return TW_OK;
+    case TW_VALUE_BOOL:
+        tw__json_bool(json, value->b);
+        return TW_OK;
+    case TW_VALUE_INT:
+        tw__json_integer(json, value->i);
+        return TW_OK;
+    case TW_VALUE_FLOAT:
+        tw__json_number(json, value->f);
+        return TW_OK;
+    case TW_VALUE_STR:
+    case TW_VALUE_BYTES:
+        tw__json_string(json, value->s.data, value->s.size);
+        return TW_OK;
+    case TW_VALUE_DTYPE:
+        tw__json_string(json, tw_dtype_name(value->dtype), strlen(tw_dtype_name(value->dtype)));
+        return TW_OK;
+    case TW_VALUE_SHAPE:
+        if (value->shape->rank < 0) {
+            tw__json_null(json);
+            return TW_OK;
+        }
+        tw__json_begin(json, '[');
+        for (int32_t i = 0; i < value->shape->rank; i++) {
+            if (value->shape->dims[i] < 0)
+                tw__json_null(json);
+            else
+                tw__json_integer(json, value->shape->dims[i]);
+        }
+        tw__json_end(json, ']');
+        return TW_OK;
+    case TW_VALUE_TENSOR:
+        return write_tensor(json, value->tensor, 0, &index);
+    case TW_VALUE_LIST:
+    case TW_VALUE_TUPLE:
+        tw__json_begin(json, '[');
+        for (int64_t i = 0; i < value->list.count; i++)
+            TW_TRY(write_value(json, &value->list.items[i]));
+        tw__json_end(json, ']');
+        return TW_OK;
+    case TW_VALUE_DICT:
+        tw__json_begin(json, '{');
+        for (int64_t i = 0; i + 1 < value->list.count; i += 2) {
+            if (value->list.items[i].kind != TW_VALUE_STR)
+                return tw__fail(TW_TYPE_ERROR, "JSON: the keys of a dict must be strings");
+            tw__json_key(json, value->list.items[i].s.data);
+            TW_TRY(write_value(json, &value->list.items[i + 1]));
+        }
+        tw__json_end(json, '}');
+        return TW_OK;
+    case TW_VALUE_OBJECT:
+        break;
+    }
+    return tw__fail(TW_TYPE_ERROR, "JSON: an object of class %s can't be written", value->kind == TW_VALUE_OBJECT ? tw_class_name(value->object) : "?");
+}
+
+char *tw_value_json(const tw_value *value)
+{
+    tw__text text = { 0 };
+    tw__json json = { .text = &text };
+    if (write_value(&json, value) != TW_OK) {
+        tw__text_free(&text);
+        return NULL;
+    }
+    return tw__text_take(&text);
+}

@@ -86,9 +86,9 @@ TW_COMPLEXES(TW_BINARY_LOOP, rsqrt_grad, (element)-0.5 * b * (conj(a) * conj(a) 
 TW_REALS(TW_BINARY_LOOP, reciprocal_grad, -(a * a) * b)
 TW_COMPLEXES(TW_BINARY_LOOP, reciprocal_grad, -(conj(a) * conj(a)) * b)
 TW_REALS(TW_BINARY_LOOP, tanh_grad, b * (1 - a * a))
-TW_COMPLEXES(TW_BINARY_LOOP, tanh_grad, b * (1 - conj(a) * conj(a)))
+TW_COMPLEXES(TW_BINARY_LOOP, tanh_grad, b * (1 - a * a))
 TW_REALS(TW_BINARY_LOOP, sigmoid_grad, b * a * (1 - a))
-TW_COMPLEXES(TW_BINARY_LOOP, sigmoid_grad, b * conj(a) * (1 - conj(a)))
+TW_COMPLEXES(TW_BINARY_LOOP, sigmoid_grad, b * a * (1 - a))
 const tw__binary tw__binary_sqrt_grad = { .loops = { NUMBER_LOOPS(sqrt_grad) } };
 const tw__binary tw__binary_rsqrt_grad = { .loops = { NUMBER_LOOPS(rsqrt_grad) } };
 const tw__binary tw__binary_reciprocal_grad = { .loops = { NUMBER_LOOPS(reciprocal_grad) } };

@@ -15,11 +15,11 @@ static tw_status check_type(const resolution *r, int attr, tw_dtype dtype, const
         tw__text text = { 0 };
         for (int i = 1; i < TW_DTYPE_LIMIT; i++) {
             if (allowed >> i & 1)
-                tw__text_format(&text, "%s%s", text.size ? ", " : "", tw_dtype_name((tw_dtype)i));
+                tw__text_format(&text, "%s%s", text.size ? ", " : "", tw__dtype_text((tw_dtype)i));
         }
         char *list = tw__text_take(&text);
         tw__fail(TW_INVALID_ARGUMENT, "Value for attr '%s' of %s is not in the list of allowed values: %s; op %s%s%s",
-                 r->signature->attrs[attr].name, tw_dtype_name(dtype), list ? list : "", r->op->name, input ? ", input " : "",
+                 r->signature->attrs[attr].name, tw__dtype_text(dtype), list ? list : "", r->op->name, input ? ", input " : "",
                  input ? input : "");
         tw__free(list);
         return TW_INVALID_ARGUMENT;
@@ -32,7 +32,7 @@ static tw_status set_type(resolution *r, int attr, tw_dtype dtype, int input_ind
     tw_attr *value = &r->attrs[attr];
     if (r->set[attr] && value->type != dtype)
         return tw__fail(TW_INVALID_ARGUMENT, "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor [Op:%s]",
-                        r->op->name, input_index, tw_dtype_name(value->type), tw_dtype_name(dtype), r->op->name);
+                        r->op->name, input_index, tw__dtype_text(value->type), tw__dtype_text(dtype), r->op->name);
     if (!r->set[attr]) {
         TW_TRY(check_type(r, attr, dtype, input));
         value->type = dtype;
@@ -131,7 +131,7 @@ static tw_status take_inputs(resolution *r, const tw_dtype *dtypes, int count)
             else if (arg->dtype != TW_DTYPE_NONE && arg->dtype != dtype)
                 return tw__fail(TW_INVALID_ARGUMENT,
                                 "cannot compute %s as input #%d(zero-based) was expected to be a %s tensor but is a %s tensor [Op:%s]",
-                                r->op->name, at, tw_dtype_name(arg->dtype), tw_dtype_name(dtype), r->op->name);
+                                r->op->name, at, tw__dtype_text(arg->dtype), tw__dtype_text(dtype), r->op->name);
         }
     }
     return TW_OK;

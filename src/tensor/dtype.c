@@ -32,6 +32,20 @@ const char *tw_dtype_name(tw_dtype dtype)
     return tw__dtype_is_valid(dtype) ? dtypes[dtype].name : "<none>";
 }
 
+const char *tw__dtype_text(tw_dtype dtype)
+{
+    switch (dtype) {
+    case TW_FLOAT16:
+        return "half";
+    case TW_FLOAT32:
+        return "float";
+    case TW_FLOAT64:
+        return "double";
+    default:
+        return tw_dtype_name(dtype);
+    }
+}
+
 tw_dtype tw_dtype_from_name(const char *name)
 {
     static const struct {

@@ -32,7 +32,7 @@ def number(v):
         return [number(v.real), number(v.imag)]
     if isinstance(v, (int, np.integer)):
         return int(v)
-    f = float(v)
+    f = float(str(v)) if isinstance(v, (np.float16, np.float32)) else float(v)  # the shortest text that reads back
     if f != f:
         return "nan"
     if f in (float("inf"), float("-inf")):
@@ -68,6 +68,9 @@ def weights(t, k):
     return tf.cast(tf.reshape(tf.constant(w), t.shape), t.dtype)
 
 
+RENAMED = {("Select", "t"): "x", ("Select", "e"): "y", ("Where", "input"): "condition"}
+
+
 class Cases:
     def __init__(self, family):
         self.family, self.cases = family, []
@@ -84,9 +87,10 @@ class Cases:
         return inputs, arguments
 
     def _call(self, op, inputs, attrs):
-        """tf.raw_ops gives some arguments the name "axis" that the op's own definition calls otherwise."""
+        """tf.raw_ops gives some arguments the name "axis" that the op's own definition calls otherwise; some have names of their own."""
         call = getattr(tf.raw_ops, op)
         names = inspect.signature(call).parameters
+        inputs = {RENAMED.get((op, n), n): v for n, v in inputs.items()}
         renamed = {"axis" if n not in names and "axis" in names else n: v for n, v in {**inputs, **attrs}.items()}
         return call(**renamed)
 

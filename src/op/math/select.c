@@ -121,6 +121,8 @@ static tw_status where_compute(tw__kernel *kernel)
 {
     tw_tensor *x = kernel->inputs[0];
     const tw_shape *shape = &x->shape;
+    if (shape->rank == 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "WhereOp : Unhandled input dimensions: 0 [Op:Where]");
     if (!tw__cast_has(x->dtype, TW_BOOL))
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(x->dtype));
     tw_auto tw_tensor *truth = x->dtype == TW_BOOL ? tw_retain(x) : tw__tensor_empty(TW_BOOL, shape);
@@ -136,7 +138,7 @@ static tw_status where_compute(tw__kernel *kernel)
     if (!out)
         return tw__error_status();
     int64_t *place = out->data;
-    for (int64_t i = 0; shape->rank > 0 && i < x->count; i++) {
+    for (int64_t i = 0; i < x->count; i++) {
         if (!set[i])
             continue;
         int64_t rest = i;

@@ -213,15 +213,17 @@ TW_API(categorical_crossentropy,
     return losses;
 }
 
-/* max(x, 0) - x z + log(1 + exp(-|x|)) */
+/* max(x, 0) - x z + log(1 + exp(-|x|)). Chosen by x >= 0 and not by Relu and Abs, whose derivatives at 0 are others. */
 static tw_tensor *binary_from_logits(tw_tensor *z, tw_tensor *x)
 {
-    tw_tensor *positive = TW_UNARY(Relu, x), *product = TW_BINARY(Mul, x, z), *size = TW_UNARY(Abs, x);
-    tw_tensor *negative = size ? TW_UNARY(Neg, size) : NULL, *power = negative ? TW_UNARY(Exp, negative) : NULL;
-    tw_tensor *log = power ? TW_UNARY(Log1p, power) : NULL;
+    tw_tensor *zero = tw__float_scalar(x->dtype, 0), *minus = TW_UNARY(Neg, x), *product = TW_BINARY(Mul, x, z);
+    tw_tensor *above = zero ? TW_BINARY(GreaterEqual, x, zero) : NULL;
+    tw_tensor *positive = above ? tw__call(&tw__op_SelectV2, TW_IN(above, x, zero), 3, NULL, 0) : NULL;
+    tw_tensor *negative = above && minus ? tw__call(&tw__op_SelectV2, TW_IN(above, minus, x), 3, NULL, 0) : NULL;
+    tw_tensor *power = negative ? TW_UNARY(Exp, negative) : NULL, *log = power ? TW_UNARY(Log1p, power) : NULL;
     tw_tensor *difference = positive && product ? TW_BINARY(Sub, positive, product) : NULL;
     tw_tensor *output = difference && log ? TW_BINARY(AddV2, difference, log) : NULL;
-    void *made[] = { positive, product, size, negative, power, log, difference };
+    void *made[] = { zero, minus, product, above, positive, negative, power, log, difference };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         tw_release(made[i]);
     return output;

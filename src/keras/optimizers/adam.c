@@ -2,9 +2,11 @@
  *
  *     m += (g - m)(1 - beta_1)    v += (g² - v)(1 - beta_2)    w -= m · rate · sqrt(1 - beta_2^t) / (1 - beta_1^t) / (sqrt(v) + epsilon)
  *
- * The op ResourceApplyAdam does that in one pass over memory. With amsgrad the largest v so far stands in the place of v. */
+ * With amsgrad the largest v so far stands in the place of v. Keras does this with a dozen ops on variables; here it is one pass over memory that
+ * gives the same bits (kernel/adam.h). Small floats take the op ResourceApplyAdam. */
 #include <math.h>
 
+#include "kernel/adam.h"
 #include "keras/optimizers/optimizers.h"
 
 enum { MOMENTUM, VELOCITY, LARGEST };
@@ -35,66 +37,87 @@ static tw_status adam_build(tw_optimizer *self)
     return ((adam *)self)->amsgrad ? tw__optimizer_add_slots(self, LARGEST, 1, &kinds[LARGEST]) : TW_OK;
 }
 
-static double power(double base, double exponent, tw_dtype dtype)
+/* Locks the variables in the order of their addresses, so that two steps can't wait for each other. */
+static tw_status lock_all(tw__resource *const *resources, int count, void **data)
 {
-    return dtype == TW_FLOAT64 ? pow(base, exponent) : (double)powf((float)base, (float)exponent);
-}
-
-static tw_status fill(adam *self, tw__scalars *set)
-{
-    double step = (double)(tw__optimizer_step(&self->optimizer) + 1);
-    tw__scalar_set(set->values[BETA_1_POWER], power(self->beta_1, step, set->dtype));
-    tw__scalar_set(set->values[BETA_2_POWER], power(self->beta_2, step, set->dtype));
-    tw__scalar_set(set->values[RATE], tw__optimizer_rate(&self->optimizer));
-    tw__scalar_set(set->values[BETA_1], self->beta_1);
-    tw__scalar_set(set->values[BETA_2], self->beta_2);
-    tw__scalar_set(set->values[EPSILON], self->epsilon);
+    int order[4];
+    for (int k = 0; k < count; k++) {
+        int at = k;
+        for (; at > 0 && (uintptr_t)resources[order[at - 1]] > (uintptr_t)resources[k]; at--)
+            order[at] = order[at - 1];
+        order[at] = k;
+    }
+    for (int i = 0; i < count; i++) {
+        tw_status status = tw__resource_lock(resources[order[i]], &data[order[i]]);
+        if (status != TW_OK) {
+            while (i-- > 0)
+                tw__resource_unlock(resources[order[i]]);
+            return status;
+        }
+    }
     return TW_OK;
 }
 
-/* With amsgrad: the moments by ResourceApplyAdam's own formula but with a rate of zero, then the step by the largest v. */
-static tw_status update_largest(adam *self, int64_t index, tw_variable *variable, tw__scalars *set)
+static double alpha_of(const adam *self, tw_dtype dtype)
+{
+    double step = (double)(tw__optimizer_step(&self->optimizer) + 1), rate = tw__optimizer_rate(&self->optimizer);
+    if (dtype == TW_FLOAT64)
+        return rate * sqrt(1 - pow(self->beta_2, step)) / (1 - pow(self->beta_1, step));
+    float power_1 = powf((float)self->beta_1, (float)step), power_2 = powf((float)self->beta_2, (float)step);
+    return (double)((float)rate * sqrtf(1 - power_2) / (1 - power_1));
+}
+
+static tw_status step(adam *self, int64_t index, tw_variable *variable, const tw_tensor *gradient)
 {
     tw_optimizer *optimizer = &self->optimizer;
-    double beta_1_power = tw_tensor_double_at(set->values[BETA_1_POWER], 0), beta_2_power = tw_tensor_double_at(set->values[BETA_2_POWER], 0);
-    tw_tensor *rate = tw_tensor_new(set->dtype, TW_SCALAR, NULL);
-    tw_tensor *m = tw__resource_read(optimizer->slots[MOMENTUM][index]->resource);
-    tw_tensor *v = tw__resource_read(optimizer->slots[VELOCITY][index]->resource);
-    tw_tensor *hat = tw__resource_read(optimizer->slots[LARGEST][index]->resource);
-    tw_tensor *largest = v && hat ? TW_BINARY(Maximum, hat, v) : NULL;
-    tw_tensor *root = largest ? TW_UNARY(Sqrt, largest) : NULL;
-    tw_tensor *below = root ? TW_BINARY(AddV2, root, set->values[EPSILON]) : NULL;
-    if (rate)
-        tw__scalar_set(rate, tw__optimizer_rate(optimizer) * sqrt(1 - beta_2_power) / (1 - beta_1_power));
-    tw_tensor *above = rate && m && below ? TW_BINARY(Mul, m, rate) : NULL;
-    tw_tensor *change = above ? TW_BINARY(RealDiv, above, below) : NULL;
-    tw_status status = change ? tw__resource_assign(optimizer->slots[LARGEST][index]->resource, largest) : tw__error_status();
-    tw_attr dtype = TW_A_TYPE("dtype", set->dtype);
-    int outputs = 0;
+    int count = self->amsgrad ? 4 : 3;
+    tw__resource *resources[4] = { variable->resource, optimizer->slots[MOMENTUM][index]->resource,
+                                   optimizer->slots[VELOCITY][index]->resource,
+                                   self->amsgrad ? optimizer->slots[LARGEST][index]->resource : NULL };
+    void *data[4] = { NULL };
+    tw__adam numbers = { alpha_of(self, gradient->dtype), 1 - self->beta_1, 1 - self->beta_2, self->epsilon };
+    TW_TRY(lock_all(resources, count, data));
+    tw_status status = TW_OK;
+    for (int k = 0; k < count && status == TW_OK; k++) {
+        if (resources[k]->value->count != gradient->count || resources[k]->value->dtype != gradient->dtype)
+            status = tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s has shape %s, the gradient %s", optimizer->name, resources[k]->name,
+                              tw__shape_text(&resources[k]->value->shape), tw__shape_text(&gradient->shape));
+    }
     if (status == TW_OK)
-        status = tw__apply(&tw__op_AssignSubVariableOp, TW_IN(variable->handle, change), 2, &dtype, 1, NULL, &outputs);
-    void *made[] = { rate, m, v, hat, largest, root, below, above, change };
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        tw_release(made[i]);
+        tw__adam_step(gradient->dtype, data[0], data[1], data[2], data[3], gradient->data, gradient->count, &numbers);
+    for (int k = 0; k < count; k++)
+        tw__resource_unlock(resources[k]);
     return status;
+}
+
+static tw_status step_small(adam *self, int64_t index, tw_variable *variable, tw_tensor *gradient)
+{
+    tw_optimizer *optimizer = &self->optimizer;
+    bool fresh;
+    if (self->amsgrad)
+        return tw__fail(TW_UNIMPLEMENTED, "%s: amsgrad with variables of dtype %s is not supported", optimizer->name,
+                        tw_dtype_name(gradient->dtype));
+    tw__scalars *set = tw__optimizer_scalars(optimizer, gradient->dtype, SCALARS, &fresh);
+    if (!set)
+        return tw__error_status();
+    if (fresh) {
+        float time = (float)(tw__optimizer_step(optimizer) + 1);
+        const double numbers[SCALARS] = { powf((float)self->beta_1, time), powf((float)self->beta_2, time), tw__optimizer_rate(optimizer),
+                                          self->beta_1, self->beta_2, self->epsilon };
+        for (int i = 0; i < SCALARS; i++)
+            tw__scalar_set(set->values[i], numbers[i]);
+    }
+    tw_tensor *inputs[] = { variable->handle, optimizer->slots[MOMENTUM][index]->handle, optimizer->slots[VELOCITY][index]->handle,
+                            set->values[BETA_1_POWER], set->values[BETA_2_POWER], set->values[RATE], set->values[BETA_1],
+                            set->values[BETA_2], set->values[EPSILON], gradient };
+    int outputs = 0;
+    return tw__apply(&tw__op_ResourceApplyAdam, inputs, 10, NULL, 0, NULL, &outputs);
 }
 
 static tw_status adam_update(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
 {
-    adam *self = (adam *)optimizer;
-    bool fresh;
-    tw__scalars *set = tw__optimizer_scalars(optimizer, gradient->dtype, SCALARS + 1, &fresh);
-    if (!set)
-        return tw__error_status();
-    if (fresh)
-        fill(self, set);
-    tw_tensor *zero = set->values[SCALARS]; /* never set */
-    tw_tensor *inputs[] = { variable->handle, optimizer->slots[MOMENTUM][index]->handle, optimizer->slots[VELOCITY][index]->handle,
-                            set->values[BETA_1_POWER], set->values[BETA_2_POWER], self->amsgrad ? zero : set->values[RATE],
-                            set->values[BETA_1], set->values[BETA_2], set->values[EPSILON], gradient };
-    int outputs = 0;
-    TW_TRY(tw__apply(&tw__op_ResourceApplyAdam, inputs, 10, NULL, 0, NULL, &outputs));
-    return self->amsgrad ? update_largest(self, index, variable, set) : TW_OK;
+    bool plain = gradient->dtype == TW_FLOAT32 || gradient->dtype == TW_FLOAT64;
+    return plain ? step((adam *)optimizer, index, variable, gradient) : step_small((adam *)optimizer, index, variable, gradient);
 }
 
 static const tw__optimizer_methods adam_methods = { .build = adam_build, .update = adam_update };

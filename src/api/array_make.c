@@ -1,0 +1,145 @@
+/* Making tensors: tf.constant, zeros, ones, fill, eye and their kin. */
+#include <math.h>
+
+#include "api/array.h"
+#include "rows.h"
+
+static tw_status refuse_layout(const tw_value *layout, const char *path)
+{
+    return layout->kind == TW_VALUE_NONE ? TW_OK : tw__fail(TW_UNIMPLEMENTED, "tf.%s: layouts are not supported", path);
+}
+
+/* The value, if it has the dtype asked for. */
+static tw_tensor *with_dtype(tw_tensor *value, tw_dtype dtype)
+{
+    if (dtype != TW_DTYPE_NONE && value->dtype != dtype) {
+        tw__fail(TW_VALUE_ERROR, "Tensor conversion requested dtype %s for Tensor with dtype %s", tw_dtype_name(dtype),
+                 tw_dtype_name(value->dtype));
+        return NULL;
+    }
+    return tw_retain(value);
+}
+
+TW_API(constant, "constant(value: tensor<dtype>, dtype: dtype = None, shape: shape = None, name: str = Const) -> tensor",
+       "A tensor of the value; with a shape, the value is repeated or put into that shape.")
+{
+    tw_tensor *value = with_dtype(args->value, args->dtype);
+    if (!value || args->shape.rank < 0)
+        return value;
+    int64_t count;
+    tw_tensor *result = NULL;
+    if (tw__shape_count(&args->shape, &count) == TW_OK) {
+        if (value->count == count) {
+            result = tw__tensor_view(value, &args->shape);
+        } else if (value->count == 1) {
+            tw_auto tw_tensor *dims = tw__tensor_of_shape(&args->shape, TW_INT64);
+            tw_auto tw_tensor *scalar = dims ? tw__tensor_view(value, &TW_SCALAR) : NULL;
+            result = scalar ? TW_BINARY(Fill, dims, scalar) : NULL;
+        } else {
+            tw__fail(TW_TYPE_ERROR,
+                     "Eager execution of tf.constant with unsupported shape. Tensor of shape %s has %lld elements, but got `shape` %s with "
+                     "%lld elements.",
+                     tw__shape_text(&value->shape), (long long)value->count, tw__shape_text(&args->shape), (long long)count);
+        }
+    }
+    tw_release(value);
+    return result;
+}
+
+TW_API(convert_to_tensor,
+       "convert_to_tensor(value: tensor<dtype>, dtype: dtype = None, dtype_hint: dtype = None, name: str = None) -> tensor",
+       "The value as a tensor.")
+{
+    if (args->dtype == TW_DTYPE_NONE && args->dtype_hint != TW_DTYPE_NONE && args->dtype_hint != args->value->dtype) {
+        tw__fail(TW_UNIMPLEMENTED, "tf.convert_to_tensor: a dtype_hint (%s) other than the value's dtype (%s); give dtype",
+                 tw_dtype_name(args->dtype_hint), tw_dtype_name(args->value->dtype));
+        return NULL;
+    }
+    return with_dtype(args->value, args->dtype);
+}
+
+static tw_tensor *filled(tw_tensor *shape, tw_dtype dtype, bool one, const char *path)
+{
+    if (one && dtype == TW_STRING) {
+        tw__fail(TW_TYPE_ERROR, "tf.%s: strings have no one", path);
+        return NULL;
+    }
+    tw_auto tw_tensor *zero = tw_tensor_new(dtype, TW_SCALAR, NULL);
+    tw_auto tw_tensor *value = zero && one ? TW_UNARY(OnesLike, zero) : tw_retain(zero);
+    return value ? TW_BINARY(Fill, shape, value) : NULL;
+}
+
+TW_API(zeros, "zeros(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor",
+       "A tensor of zeros.")
+{
+    return refuse_layout(&args->layout, "zeros") == TW_OK ? filled(args->shape, args->dtype, false, "zeros") : NULL;
+}
+
+TW_API(ones, "ones(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor", "A tensor of ones.")
+{
+    return refuse_layout(&args->layout, "ones") == TW_OK ? filled(args->shape, args->dtype, true, "ones") : NULL;
+}
+
+TW_API(fill, "fill(dims: tensor<int32>, value: tensor, name: str = None, layout: value = None) -> tensor", "A tensor of one value.")
+{
+    return refuse_layout(&args->layout, "fill") == TW_OK ? TW_BINARY(Fill, args->dims, args->value) : NULL;
+}
+
+static tw_tensor *filled_like(tw_tensor *input, tw_dtype dtype, const tw_op *op, const char *path)
+{
+    if (dtype == TW_DTYPE_NONE || dtype == input->dtype)
+        return tw__call(op, TW_IN(input), 1, NULL, 0);
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(input, TW_INT64);
+    return shape ? filled(shape, dtype, op == &tw__op_OnesLike, path) : NULL;
+}
+
+TW_API(zeros_like, "zeros_like(input: tensor, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",
+       "Zeros of the same shape.")
+{
+    if (refuse_layout(&args->layout, "zeros_like") != TW_OK)
+        return NULL;
+    return filled_like(args->input, args->dtype, &tw__op_ZerosLike, "zeros_like");
+}
+
+TW_API(ones_like, "ones_like(input: tensor, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",
+       "Ones of the same shape.")
+{
+    if (refuse_layout(&args->layout, "ones_like") != TW_OK)
+        return NULL;
+    return filled_like(args->input, args->dtype, &tw__op_OnesLike, "ones_like");
+}
+
+TW_API(eye,
+       "eye|linalg.eye(num_rows: int, num_columns: int = None, batch_shape: ints = None, dtype: dtype = float32, name: str = None) "
+       "-> tensor",
+       "Ones on the main diagonal, zeros elsewhere.")
+{
+    int64_t rows = args->num_rows, columns = args->num_columns == TW_NO_INT ? rows : args->num_columns;
+    if (rows < 0 || columns < 0) {
+        tw__fail(TW_VALUE_ERROR, "tf.eye: num_rows and num_columns must not be negative, got %lld and %lld", (long long)rows,
+                 (long long)columns);
+        return NULL;
+    }
+    if (args->batch_shape.count > TW_MAX_RANK - 2) {
+        tw__fail(TW_UNIMPLEMENTED, "tf.eye: at most %d batch dimensions are supported, got %lld", TW_MAX_RANK - 2,
+                 (long long)args->batch_shape.count);
+        return NULL;
+    }
+    tw_auto tw_tensor *flat_shape = tw__ints_tensor(&(int64_t){ rows < columns ? rows : columns }, 1, TW_INT64);
+    tw_auto tw_tensor *ones = flat_shape ? filled(flat_shape, args->dtype, true, "eye") : NULL;
+    tw_tensor *out = NULL;
+    tw_shape shape = { .rank = (int32_t)args->batch_shape.count + 2 };
+    for (int i = 0; i + 2 < shape.rank; i++)
+        shape.dims[i] = args->batch_shape.items[i];
+    shape.dims[shape.rank - 2] = rows;
+    shape.dims[shape.rank - 1] = columns;
+    if (!ones || !(out = tw_tensor_new(args->dtype, shape, NULL)))
+        return NULL;
+    size_t size = tw__element_size(args->dtype);
+    int64_t matrix = rows * columns;
+    for (int64_t b = 0; matrix && b < out->count / matrix; b++) {
+        for (int64_t i = 0; i < ones->count; i++)
+            memcpy((char *)out->data + (size_t)(b * matrix + i * (columns + 1)) * size, (const char *)ones->data + (size_t)i * size, size);
+    }
+    return out;
+}

@@ -175,17 +175,18 @@ TW_OP(SoftsignGrad,
 
 /* ---- LeakyRelu ---- */
 
+/* An attr is a float, also for doubles. */
 static tw_status leaky_relu_compute(tw__kernel *kernel)
 {
     const tw_tensor *x = kernel->inputs[0];
-    tw__leaky_relu(x->dtype, TW_ATTR(kernel, "alpha")->f, x->data, kernel->outputs[0]->data, x->count);
+    tw__leaky_relu(x->dtype, (float)TW_ATTR(kernel, "alpha")->f, x->data, kernel->outputs[0]->data, x->count);
     return TW_OK;
 }
 
 static tw_status leaky_relu_grad_compute(tw__kernel *kernel)
 {
     const tw_tensor *gradients = kernel->inputs[0];
-    tw__leaky_relu_grad(gradients->dtype, TW_ATTR(kernel, "alpha")->f, gradients->data, kernel->inputs[1]->data,
+    tw__leaky_relu_grad(gradients->dtype, (float)TW_ATTR(kernel, "alpha")->f, gradients->data, kernel->inputs[1]->data,
                         kernel->outputs[0]->data, gradients->count);
     return TW_OK;
 }

@@ -1,18 +1,8 @@
-/* A function of one tensor that an embedding language gives: an activation, for example. */
+/* Functions that an embedding language gives, as activations for example: making them. */
 #ifndef TW_CALLABLE_H
 #define TW_CALLABLE_H
 
-#include "tensor/tensor.h"
-
-typedef struct tw_callable tw_callable;
-
-struct tw_callable {
-    tw_object object;
-    tw_tensor *(*call)(tw_callable *self, tw_tensor *input); /* a new reference; NULL: the error is set */
-    void (*end)(tw_callable *self);                          /* lets go of `state`; or NULL */
-    void *state;
-    char *name;                                              /* as it stands in configs */
-};
+#include "spec/callable.h"
 
 extern const tw_class tw__callable_class;
 static inline bool tw__is_callable(tw_named named)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "saving/saving.h"
+#include "spec/callable.h"
 
 static double real_clock(void)
 {
@@ -30,6 +31,7 @@ struct tw_checkpoint_manager {
     int64_t max_to_keep; /* TW_NO_INT: all */
     double hours;        /* NaN: none is kept for good */
     tw_variable *step;
+    tw_callable *init_fn;
     int64_t interval;    /* TW_NO_INT: save always */
     bool has_last_step;
     int64_t last_step;
@@ -44,6 +46,7 @@ static void manager_clear(void *self)
     tw_checkpoint_manager *manager = self;
     tw__set(&manager->checkpoint, NULL);
     tw__set(&manager->step, NULL);
+    tw__set(&manager->init_fn, NULL);
 }
 
 static void manager_destroy(void *self)
@@ -65,6 +68,8 @@ static void manager_visit(void *self, tw__visitor visitor, void *context)
         visitor(context, &manager->checkpoint->trackable.object);
     if (manager->step)
         visitor(context, &manager->step->trackable.object);
+    if (manager->init_fn)
+        visitor(context, &manager->init_fn->object);
 }
 
 /* Takes the path. */
@@ -117,6 +122,7 @@ static tw_status manager_init(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR, "`step_counter` should be passed if `checkpoint_interval` is not None.");
     manager->checkpoint = tw_retain(args->checkpoint);
     manager->step = tw_retain(args->step_counter);
+    manager->init_fn = tw_retain(args->init_fn);
     manager->max_to_keep = args->max_to_keep;
     manager->hours = args->keep_checkpoint_every_n_hours;
     manager->interval = args->checkpoint_interval;
@@ -129,7 +135,7 @@ static tw_status manager_init(void *self, const void *given)
 
 TW_CLASS(checkpoint_manager,
     "train.CheckpointManager(checkpoint: checkpoint, directory: str, max_to_keep: int?, keep_checkpoint_every_n_hours: float = None, "
-    "checkpoint_name: str = ckpt, step_counter: variable = None, checkpoint_interval: int = None)",
+    "checkpoint_name: str = ckpt, step_counter: variable = None, checkpoint_interval: int = None, init_fn: callable = None)",
     .size = sizeof(tw_checkpoint_manager), .init = manager_init, .destroy = manager_destroy, .visit = manager_visit,
     .clear = manager_clear, .drop_config = true, .doc = "Keeps the newest checkpoints of a directory and removes older ones.");
 
@@ -281,11 +287,14 @@ TW_METHOD(checkpoint_manager_sync, "train.CheckpointManager.sync(self: checkpoin
 }
 
 TW_METHOD(checkpoint_manager_restore_or_initialize, "train.CheckpointManager.restore_or_initialize(self: checkpoint_manager) -> str",
-          "Restores the newest checkpoint and gives its path. Without one: None.")
+          "Restores the newest checkpoint and gives its path. Without one: calls init_fn and gives None.")
 {
     tw_checkpoint_manager *manager = args->self;
-    if (!manager->latest)
+    if (!manager->latest) {
+        if (manager->init_fn)
+            tw_release(manager->init_fn->call(manager->init_fn, NULL));
         return NULL;
+    }
     tw_load_status *status = tw__checkpoint_restore(manager->checkpoint, manager->latest);
     if (!status)
         return NULL;

@@ -26,6 +26,21 @@ static tw_status write_element(tw__json *json, const tw_tensor *tensor, int64_t 
     case TW_UINT64:
         tw__json_unsigned(json, ((const uint64_t *)tensor->data)[index]);
         return TW_OK;
+    case TW_QINT8:
+        tw__json_integer(json, ((const int8_t *)tensor->data)[index]);
+        return TW_OK;
+    case TW_QUINT8:
+        tw__json_integer(json, ((const uint8_t *)tensor->data)[index]);
+        return TW_OK;
+    case TW_QINT16:
+        tw__json_integer(json, ((const int16_t *)tensor->data)[index]);
+        return TW_OK;
+    case TW_QUINT16:
+        tw__json_integer(json, ((const uint16_t *)tensor->data)[index]);
+        return TW_OK;
+    case TW_QINT32:
+        tw__json_integer(json, ((const int32_t *)tensor->data)[index]);
+        return TW_OK;
     case TW_STRING: {
         tw_string text = ((const tw_string *)tensor->data)[index];
         tw__json_string(json, text.data, text.size);

@@ -1,5 +1,6 @@
 /* CheckpointManager, the state file and the readers, with a clock of their own. */
 #include "saving/objects.h"
+#include "spec/callable.h"
 
 static double now = 1000;
 
@@ -159,6 +160,32 @@ static void intervals(void **state)
     assert_true(interval.kind == TW_VALUE_INT && interval.i == 5);
 }
 
+static int initialized;
+
+static tw_tensor *initialize(tw_callable *self, tw_tensor *input)
+{
+    assert_null(input);
+    assert_string_equal(self->name, "initialize");
+    initialized++;
+    return NULL;
+}
+
+static void init_function(void **state)
+{
+    (void)state;
+    static const tw_class class = { .name = "Function", .size = sizeof(tw_callable) };
+    tw_auto tw_checkpoint *checkpoint = tw_checkpoint();
+    tw_callable *function = tw__object_new(&class);
+    function->name = "initialize";
+    function->call = initialize;
+    tw_auto tw_checkpoint_manager *manager = tw_checkpoint_manager(checkpoint, in_directory("init"), 3, .init_fn = function);
+    expect_text(tw_checkpoint_manager_restore_or_initialize(manager), NULL);
+    assert_int_equal(initialized, 1);
+    free(tw_checkpoint_manager_save(manager));
+    expect_text(tw_checkpoint_manager_restore_or_initialize(manager), in_directory("init/ckpt-1"));
+    assert_int_equal(initialized, 1);
+}
+
 static void bad_arguments(void **state)
 {
     (void)state;
@@ -258,7 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_the_newest), cmocka_unit_test(keeps_one_every_hour), cmocka_unit_test(keeps_all),
-        cmocka_unit_test(intervals), cmocka_unit_test(bad_arguments), cmocka_unit_test(state_files), cmocka_unit_test(readers),
+        cmocka_unit_test(intervals), cmocka_unit_test(init_function), cmocka_unit_test(bad_arguments), cmocka_unit_test(state_files), cmocka_unit_test(readers),
     };
     tw__saving_clock = fake_clock;
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

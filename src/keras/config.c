@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "keras/callable.h"
+#include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 
 void tw__dict_put(tw__dict *dict, const char *key, tw_value value)
@@ -77,6 +78,12 @@ static tw_value named_value(const tw_field *field, tw_named named)
         return activation_value(named);
     if (!named)
         return (tw_value){ .kind = TW_VALUE_NONE };
+    if (strcmp(field->word, "initializer") == 0) {
+        tw_initializer *initializer = tw__initializer_get(named);
+        tw_value value = initializer ? tw__serialize(initializer, "keras.initializers") : (tw_value){ .kind = TW_VALUE_NONE };
+        tw_release(initializer);
+        return value;
+    }
     return tw__named_is_object(named) ? tw__serialize(named, "keras") : tw__value_str(named);
 }
 

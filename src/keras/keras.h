@@ -43,8 +43,6 @@ tw_status tw__layer_run_on_zeros(tw_layer *layer, const tw_shape *input_shape, t
 /* A new variable named scope/name, tracked as `name`; borrowed. NULL initializer: glorot_uniform for floats, zeros for others. */
 tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_shape *shape, tw_dtype dtype, tw_named initializer,
                                   bool trainable);
-/* A weight's first value. (initial.c) */
-tw_tensor *tw__initial_value(tw_named initializer, const tw_shape *shape, tw_dtype dtype);
 /* The op Reshape. (layers/flatten.c) */
 tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape);
 /* "Dense" -> "dense", the next time "dense_1"; for the caller to free. (layers/names.c) */

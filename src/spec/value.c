@@ -91,7 +91,7 @@ tw_status tw__value_of_shape(tw_shape shape, tw_value *result)
 
 void tw_objects_free(tw_objects *objects)
 {
-    for (int64_t i = 0; i < objects->count; i++)
+    for (int64_t i = 0; objects->items && i < objects->count; i++)
         tw_release(objects->items[i]);
     tw__free((void *)objects->items);
     *objects = (tw_objects){ 0 };

@@ -318,7 +318,7 @@ bool tw__tensor_is_exclusive(const tw_tensor *tensor)
 
 void tw_tensors_free(tw_tensors *tensors)
 {
-    for (int64_t i = 0; i < tensors->count; i++)
+    for (int64_t i = 0; tensors->items && i < tensors->count; i++)
         tw_release(tensors->items[i]);
     tw__free(tensors->items);
     *tensors = (tw_tensors){ 0 };

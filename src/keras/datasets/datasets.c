@@ -55,7 +55,7 @@ static tw_tensors gather(tw_tensor *items[4])
     return tensors;
 }
 
-TW_API(datasets_mnist, "keras.datasets.mnist._load_data(path: str = mnist.npz) -> tensors",
+TW_API(datasets_mnist, "keras.datasets.mnist._load_data(path: str = mnist.npz) -> tensors<numpy>",
        "MNIST: training images and labels, test images and labels, as uint8.")
 {
     static const char *const members[] = { "x_train", "y_train", "x_test", "y_test" };
@@ -67,7 +67,7 @@ TW_API(datasets_mnist, "keras.datasets.mnist._load_data(path: str = mnist.npz) -
     return gather(items);
 }
 
-TW_API(datasets_fashion_mnist, "keras.datasets.fashion_mnist._load_data() -> tensors",
+TW_API(datasets_fashion_mnist, "keras.datasets.fashion_mnist._load_data() -> tensors<numpy>",
        "Fashion-MNIST: training images and labels, test images and labels, as uint8.")
 {
     static const char *const names[] = { "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",

@@ -5,6 +5,7 @@
  * A subclass of an embedding language sets foreign_call, and then goes through the same steps itself. */
 #include <thalweg/keras.h>
 
+#include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 
 static tw_status layer_init(void *self, const void *given)
@@ -219,11 +220,13 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
     }
     if (!initializer)
         initializer = tw__dtype_is_float(dtype) ? "glorot_uniform" : "zeros";
-    tw_tensor *value = tw__initial_value(initializer, &whole, dtype);
+    tw_initializer *maker = tw__initializer_get(initializer);
+    tw_tensor *value = maker ? tw__initializer_make(maker, &whole, dtype) : NULL;
     char *full = value ? tw__format("%s%s", tw__scope(), name) : NULL;
     tw_variable *variable = full ? tw__variable_new(value, full, trainable, &whole) : NULL;
     tw__free(full);
     tw_release(value);
+    tw_release(maker);
     if (!variable)
         return NULL;
     tw_status status = keep_replaced(layer, name);

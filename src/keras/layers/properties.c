@@ -159,7 +159,7 @@ TW_METHOD(layer_count_params, "keras.layers.Layer.count_params(self: layer) -> i
     return total;
 }
 
-TW_METHOD(layer_get_weights, "keras.layers.Layer.get_weights(self: layer) -> tensors", "The values of all variables.")
+TW_METHOD(layer_get_weights, "keras.layers.Layer.get_weights(self: layer) -> tensors<numpy>", "The values of all variables.")
 {
     tw_objects variables = variables_of(args->self, TW_ALL_VARIABLES);
     tw_tensors values = { tw__alloc_array((size_t)variables.count + 1, sizeof(tw_tensor *)), variables.count };

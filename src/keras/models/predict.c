@@ -45,7 +45,7 @@ static int verbosity(const tw_value *value)
 
 TW_METHOD(model_predict,
           "keras.Model.predict(self: layer, x: tensor, batch_size: int = None, verbose: value = None, steps: int = None, "
-          "callbacks: value = None, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False) -> tensor",
+          "callbacks: value = None, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False) -> tensor<numpy>",
           "The outputs for all rows of x, computed a batch at a time.")
 {
     tw_layer *model = args->self;

@@ -403,7 +403,7 @@ static tw_status apply_clipped(tw_optimizer *optimizer, tw_tensor *const *gradie
 }
 
 TW_METHOD(optimizer_apply_gradients,
-          "keras.optimizers.Optimizer._apply_gradients(self: optimizer, gradients: tensors = None, variables: list<variable> = None, "
+          "keras.optimizers.Optimizer._apply_gradients(self: optimizer, gradients: tensors?, variables: list<variable>, "
           "name: str = None) -> variable",
           "Changes each variable by its gradient; one without a gradient (NULL) stays. Gives the step counter.")
 {

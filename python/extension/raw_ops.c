@@ -300,7 +300,7 @@ static PyObject *results(const call *c, tw_tensor **outputs, int count)
         Py_XINCREF(out);
     } else {
         PyObject *type = named_tuple(c->op, s);
-        out = type ? PyObject_CallMethod(type, "_make", "O", tuple) : NULL;
+        out = type ? PyObject_CallMethod(type, "_make", "(O)", tuple) : NULL;
         Py_XDECREF(type);
     }
     Py_DECREF(tuple);

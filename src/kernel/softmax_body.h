@@ -108,7 +108,7 @@ static void NAME(rows)(const job *of, const REAL *x, const REAL *labels, const i
                 const REAL *label = labels + (first + r) * columns;
                 REAL total = 0;
                 for (int64_t j = 0; j < columns; j++)
-                    total += label[j] == 0 ? 0 : label[j] * (log_sum - row[j]);
+                    total += label[j] * (log_sum - row[j]);
                 loss[first + r] = total;
                 NAME(exponential)(row, row, columns);
                 for (int64_t j = 0; j < columns; j++)

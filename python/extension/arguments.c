@@ -57,6 +57,15 @@ void *tw__py_keep_block(tw__py_frame *frame, size_t size)
     return NULL;
 }
 
+const char *tw__py_keep_text(tw__py_frame *frame, char *text)
+{
+    if (push(&frame->blocks, frame->few_blocks, &frame->block_count, &frame->block_capacity, text))
+        return text;
+    tw__free(text);
+    tw__py_raise();
+    return NULL;
+}
+
 bool tw__py_keep_python(tw__py_frame *frame, PyObject *object)
 {
     if (!object)

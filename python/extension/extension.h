@@ -133,6 +133,7 @@ typedef struct tw__py_frame {
 } tw__py_frame;
 bool tw__py_keep_object(tw__py_frame *frame, void *object);   /* takes a reference */
 void *tw__py_keep_block(tw__py_frame *frame, size_t size);    /* cleared memory */
+const char *tw__py_keep_text(tw__py_frame *frame, char *text); /* takes it */
 bool tw__py_keep_python(tw__py_frame *frame, PyObject *object); /* takes a reference */
 void tw__py_frame_end(tw__py_frame *frame);
 /* Converts every given argument into its place. */
@@ -166,10 +167,20 @@ int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value);
 extern PyMethodDef tw__py_tracking_functions[];               /* for the Python side of lists and dicts */
 
 /* ---- variables, tapes, layers ---- */
-extern PyType_Slot tw__py_variable_slots[], tw__py_tape_slots[], tw__py_layer_slots[];
+extern PyType_Slot tw__py_variable_slots[], tw__py_tape_slots[], tw__py_layer_slots[], tw__py_optimizer_slots[];
 bool tw__py_is_variable(PyObject *value);
 PyObject *tw__py_tape_gradient(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_tape_watch(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
+
+/* Whether the instance's class gives a method of its own in Python. */
+bool tw__py_overrides(PyObject *self, const char *name);
+void tw__py_layer_made(PyObject *self);
+
+/* ---- what C asks of Python (foreign.c) ---- */
+void tw__py_made(PyObject *self);                             /* an instance is complete: lets C know of methods in Python */
+char *tw__py_automatic_name(PyObject *self, const tw_class *class_row); /* for tw__free; NULL: C names it */
+PyObject *tw__py_callable_function(void *object);             /* the function in a tw_callable, borrowed; NULL: none of ours */
+void tw__py_hooks_start(void);
 
 /* ---- raw ops (raw_ops.c) ---- */
 PyObject *tw__py_raw_op(PyObject *module, PyObject *name);     /* raw_ops.__getattr__ */

@@ -315,9 +315,26 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
     return out;
 }
 
+/* An object of a Python class that is given no name gets one of its class's. */
+static bool name_object(tw__py_function *function, PyObject *self, tw__py_frame *frame, char *args)
+{
+    const tw_signature *signature = function->signature;
+    for (int i = 0; i < signature->field_count; i++) {
+        const tw_field *field = &signature->fields[i];
+        const char **place = (const char **)(args + field->offset);
+        if (strcmp(field->name, "name") != 0 || field->kind != TW_KIND_STR || *place)
+            continue;
+        char *name = tw__py_automatic_name(self, signature->class_row);
+        if (name && !(*place = tw__py_keep_text(frame, name)))
+            return false;
+        if (!name && tw_error_code() != TW_OK)
+            return tw__py_raise() != NULL;
+    }
+    return true;
+}
+
 void *tw__py_construct(tw__py_function *function, PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-    (void)self;
     const tw_signature *signature = function->signature;
     if (!tw__py_function_ready(function))
         return NULL;
@@ -357,7 +374,7 @@ void *tw__py_construct(tw__py_function *function, PyObject *self, PyObject *argu
         tw__py_frame frame = { 0 };
         char *args = alloca(signature->args_size);
         memcpy(args, function->defaults, signature->args_size);
-        if (tw__py_fill(function, &frame, given, rest, args)) {
+        if (tw__py_fill(function, &frame, given, rest, args) && name_object(function, self, &frame, args)) {
             made = tw_class_make(signature->class_row, args);
             if (!made)
                 tw__py_raise();

@@ -1,4 +1,336 @@
-/* Layers and models whose `call` is written in Python. */
+/* Calling layers and models. A layer whose `call` is C is called directly; one with a `call` or `build` of its own in Python goes through
+ * Keras's steps here: inputs become tensors of the layer's dtype, the first call builds, `training` is handed down. C calls such a
+ * layer by foreign_call, which comes here too. */
 #include "extension.h"
+#include "keras/keras.h"
 
-PyType_Slot tw__py_layer_slots[] = { { 0 } };
+static _Thread_local int current_training = -1; /* of the layer that is being called; -1: not said */
+
+/* ---- what the Python function takes ---- */
+
+enum { TAKES_TRAINING = 1, TAKES_MASK = 2 };
+
+static bool is_row(PyObject *function)
+{
+    return function && Py_TYPE(function) == tw__py_function_type;
+}
+
+bool tw__py_overrides(PyObject *self, const char *name)
+{
+    PyObject *found = PyObject_GetAttrString((PyObject *)Py_TYPE(self), name);
+    PyErr_Clear();
+    bool own = found && !is_row(found) && Py_TYPE(found) != &PyWrapperDescr_Type && Py_TYPE(found) != &PyMethodDescr_Type;
+    Py_XDECREF(found);
+    return own;
+}
+
+/* (function, flags, name of the first argument), kept on the type. */
+static PyObject *describe_call(PyTypeObject *type, PyObject *function)
+{
+    static PyObject *key;
+    if (!key && !(key = PyUnicode_InternFromString("_call_description")))
+        return NULL;
+    PyObject *known = PyObject_GetAttr((PyObject *)type, key);
+    if (known && PyTuple_Check(known) && PyTuple_GetItem(known, 0) == function)
+        return known;
+    Py_XDECREF(known);
+    PyErr_Clear();
+    PyObject *module = PyImport_ImportModule("thalweg._describe");
+    PyObject *made = module ? PyObject_CallMethod(module, "call_of", "O", function) : NULL;
+    Py_XDECREF(module);
+    if (made && PyObject_SetAttr((PyObject *)type, key, made) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
+/* ---- inputs ---- */
+
+static bool is_plain(PyObject *value)
+{
+    return PyFloat_Check(value) || PyLong_Check(value) || (PyObject_CheckBuffer(value) && !PyBytes_Check(value));
+}
+
+/* Tensors of the layer's dtype in the same structure; *first is the first tensor (borrowed). */
+static PyObject *convert_inputs(tw_layer *layer, PyObject *value, PyObject **first)
+{
+    PyObject *out = NULL;
+    if (tw__py_is_tensor_like(value) || is_plain(value)) {
+        tw_tensor *tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
+        if (!tensor)
+            return NULL;
+        tw_tensor *ready = tw__layer_input(layer, tensor);
+        if (ready == tensor && TW_IS_TENSOR(value)) {
+            Py_INCREF(value);
+            tw_release(ready);
+            out = value;
+        } else {
+            out = tw__py_wrap_tensor(ready);
+        }
+        tw_release(tensor);
+        if (!*first)
+            *first = out;
+        return out;
+    }
+    if (PyList_Check(value) || PyTuple_Check(value)) {
+        Py_ssize_t count = PySequence_Size(value);
+        PyObject *list = PyList_New(count);
+        for (Py_ssize_t i = 0; list && i < count; i++) {
+            PyObject *item = PySequence_GetItem(value, i);
+            PyObject *made = item ? convert_inputs(layer, item, first) : NULL;
+            Py_XDECREF(item);
+            if (!made || PyList_SetItem(list, i, made) < 0)
+                Py_CLEAR(list);
+        }
+        if (!list || PyList_Check(value))
+            return list;
+        out = PyObject_HasAttrString(value, "_make") ? PyObject_CallMethod(value, "_make", "O", list) : PyList_AsTuple(list);
+        Py_DECREF(list);
+        return out;
+    }
+    if (PyDict_Check(value)) {
+        PyObject *key, *item;
+        Py_ssize_t position = 0;
+        out = PyDict_New();
+        while (out && PyDict_Next(value, &position, &key, &item)) {
+            PyObject *made = convert_inputs(layer, item, first);
+            if (!made || PyDict_SetItem(out, key, made) < 0)
+                Py_CLEAR(out);
+            Py_XDECREF(made);
+        }
+        return out;
+    }
+    Py_INCREF(value);
+    return value;
+}
+
+/* The shapes of tensors in the same structure. */
+static PyObject *shapes_of(PyObject *value)
+{
+    if (TW_IS_TENSOR(value))
+        return tw__py_wrap_shape(&TW_TENSOR(value)->shape);
+    if (PyList_Check(value) || PyTuple_Check(value)) {
+        Py_ssize_t count = PySequence_Size(value);
+        PyObject *list = PyList_New(count);
+        for (Py_ssize_t i = 0; list && i < count; i++) {
+            PyObject *item = PySequence_GetItem(value, i);
+            PyObject *shape = item ? shapes_of(item) : NULL;
+            Py_XDECREF(item);
+            if (!shape || PyList_SetItem(list, i, shape) < 0)
+                Py_CLEAR(list);
+        }
+        return list;
+    }
+    if (PyDict_Check(value)) {
+        PyObject *key, *item, *out = PyDict_New();
+        Py_ssize_t position = 0;
+        while (out && PyDict_Next(value, &position, &key, &item)) {
+            PyObject *shape = shapes_of(item);
+            if (!shape || PyDict_SetItem(out, key, shape) < 0)
+                Py_CLEAR(out);
+            Py_XDECREF(shape);
+        }
+        return out;
+    }
+    Py_RETURN_NONE;
+}
+
+/* ---- Python's call ---- */
+
+static bool build(PyObject *self, tw_layer *layer, PyObject *inputs, PyObject *first)
+{
+    if (layer->built)
+        return true;
+    if (tw__py_overrides(self, "build")) {
+        PyObject *shapes = shapes_of(inputs);
+        PyObject *done = shapes ? PyObject_CallMethod(self, "build", "O", shapes) : NULL;
+        Py_XDECREF(shapes);
+        Py_XDECREF(done);
+        layer->built |= done != NULL;
+        return done != NULL;
+    }
+    tw_shape unknown = TW_UNKNOWN_SHAPE;
+    if (tw__layer_build(layer, first ? &TW_TENSOR(first)->shape : &unknown) == TW_OK)
+        return true;
+    tw__py_raise();
+    return false;
+}
+
+static int read_training(PyObject *value)
+{
+    if (!value || value == Py_None)
+        return -1;
+    int is = PyObject_IsTrue(value);
+    PyErr_Clear();
+    return is > 0;
+}
+
+/* `inputs` and `others` (further positional ones, or NULL) with keywords (changed; ours). */
+static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, PyObject *others, PyObject *keywords, int training, long flags)
+{
+    PyObject *first = NULL, *result = NULL;
+    PyObject *ready = convert_inputs(layer, inputs, &first);
+    if (!ready)
+        return NULL;
+    if (tw__layer_begin(layer) != TW_OK) {
+        Py_DECREF(ready);
+        return tw__py_raise();
+    }
+    int outer = current_training;
+    current_training = training;
+    bool good = build(self, layer, ready, first);
+    if (good && (flags & TAKES_TRAINING) && training >= 0)
+        good = PyDict_SetItemString(keywords, "training", training ? Py_True : Py_False) == 0;
+    Py_ssize_t more = others ? PyTuple_Size(others) : 0;
+    PyObject *arguments = good ? PyTuple_New(1 + more) : NULL;
+    if (arguments) {
+        Py_INCREF(ready);
+        PyTuple_SetItem(arguments, 0, ready);
+        for (Py_ssize_t i = 0; i < more; i++) {
+            PyObject *item = PyTuple_GetItem(others, i);
+            Py_INCREF(item);
+            PyTuple_SetItem(arguments, i + 1, item);
+        }
+        PyObject *method = PyObject_GetAttrString(self, "call");
+        result = method ? PyObject_Call(method, arguments, keywords) : NULL;
+        Py_XDECREF(method);
+        Py_DECREF(arguments);
+    }
+    current_training = outer;
+    tw__layer_end(layer);
+    Py_DECREF(ready);
+    return result;
+}
+
+static PyObject *call_python(PyObject *self, tw_layer *layer, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *function = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "call");
+    PyObject *description = function ? describe_call(Py_TYPE(self), function) : NULL;
+    Py_XDECREF(function);
+    if (!description)
+        return NULL;
+    long flags = PyLong_AsLong(PyTuple_GetItem(description, 1));
+    PyObject *first_name = PyTuple_GetItem(description, 2);
+    PyObject *named = keywords ? PyDict_Copy(keywords) : PyDict_New(), *inputs = NULL, *others = NULL, *result = NULL;
+    Py_ssize_t count = PyTuple_Size(arguments);
+    if (named && count) {
+        inputs = PyTuple_GetItem(arguments, 0);
+        Py_INCREF(inputs);
+        others = PyTuple_GetSlice(arguments, 1, count);
+    } else if (named && (inputs = PyDict_GetItem(named, first_name))) {
+        Py_INCREF(inputs);
+        PyDict_DelItem(named, first_name);
+    }
+    if (named && !inputs)
+        tw__py_error(PyExc_ValueError, "The first argument to `Layer.call` must always be passed.");
+    if (inputs) {
+        PyObject *said = PyDict_GetItemString(named, "training");
+        int training = read_training(said);
+        if (training < 0)
+            training = current_training;
+        if (said && (said == Py_None || !(flags & TAKES_TRAINING)))
+            PyDict_DelItemString(named, "training");
+        PyObject *mask = PyDict_GetItemString(named, "mask");
+        if (mask && mask == Py_None && !(flags & TAKES_MASK))
+            PyDict_DelItemString(named, "mask");
+        result = run_python(self, layer, inputs, others, named, training, flags);
+    }
+    Py_XDECREF(description);
+    Py_XDECREF(named);
+    Py_XDECREF(inputs);
+    Py_XDECREF(others);
+    return result;
+}
+
+/* ---- C's call ---- */
+
+static PyObject *too_many(PyObject *self, Py_ssize_t count)
+{
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
+    tw__py_error(PyExc_TypeError, "%S.call() takes 2 positional arguments but %zd were given", name, count + 1);
+    Py_XDECREF(name);
+    return NULL;
+}
+
+static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, PyObject *keywords)
+{
+    Py_ssize_t count = PyTuple_Size(arguments);
+    PyObject *value = count ? PyTuple_GetItem(arguments, 0) : keywords ? PyDict_GetItemString(keywords, "inputs") : NULL;
+    if (count > 1)
+        return too_many(self, count);
+    if (!value)
+        return tw__py_error(PyExc_ValueError, "The first argument to `Layer.call` must always be passed.");
+    int training = -1;
+    PyObject *key, *item;
+    Py_ssize_t position = 0;
+    while (keywords && PyDict_Next(keywords, &position, &key, &item)) {
+        const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+        if (name && strcmp(name, "training") == 0) {
+            training = read_training(item);
+        } else if (!name || (strcmp(name, "inputs") != 0 && !(strcmp(name, "mask") == 0 && item == Py_None))) {
+            PyObject *type_name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
+            tw__py_error(PyExc_TypeError, "%S.call() got an unexpected keyword argument '%S'", type_name, key);
+            Py_XDECREF(type_name);
+            return NULL;
+        }
+    }
+    if (training < 0)
+        training = current_training;
+    if (PyUnicode_Check(value) || PyBytes_Check(value) || value == Py_None)
+        return tw__py_error(PyExc_TypeError, "Inputs to a layer should be tensors. Got %R (of type %R) as input for layer '%s'.", value,
+                            Py_TYPE(value), layer->name);
+    tw_tensor *input = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
+    if (!input)
+        return NULL;
+    bool large = input->count >= 65536;
+    int outer = current_training;
+    current_training = training;
+    PyThreadState *thread = large ? tw__py_unlock() : NULL;
+    tw_tensor *output = tw__layer_call(layer, input, training);
+    if (thread)
+        tw__py_lock(thread);
+    current_training = outer;
+    tw_release(input);
+    return tw__py_wrap_tensor(output);
+}
+
+static PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    tw_layer *layer = (tw_layer *)((tw__py_object *)self)->object;
+    if (!layer)
+        return tw__py_error(PyExc_RuntimeError, "You must call `super().__init__()` in the layer constructor.");
+    return layer->foreign_call ? call_python(self, layer, arguments, keywords) : call_c(self, layer, arguments, keywords);
+}
+
+/* ---- C calls a Python layer ---- */
+
+static tw_tensor *call_from_c(tw_layer *layer, tw_tensor *input, int training)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *value = tw__py_wrap_tensor(tw_retain(input));
+    PyObject *arguments = value ? PyTuple_New(1) : NULL, *result = NULL;
+    tw_tensor *output = NULL;
+    int outer = current_training;
+    if (arguments) {
+        PyTuple_SetItem(arguments, 0, value);
+        if (training >= 0)
+            current_training = training;
+        result = call_python(layer->trackable.object.peer, layer, arguments, NULL);
+        current_training = outer;
+    }
+    if (result)
+        output = tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT);
+    if (!output)
+        tw__py_failed();
+    Py_XDECREF(arguments);
+    Py_XDECREF(result);
+    tw__py_leave(state);
+    return output;
+}
+
+void tw__py_layer_made(PyObject *self)
+{
+    if (tw__py_overrides(self, "call") || tw__py_overrides(self, "build"))
+        ((tw_layer *)((tw__py_object *)self)->object)->foreign_call = call_from_c;
+}
+
+PyType_Slot tw__py_layer_slots[] = { { Py_tp_call, call }, { 0 } };

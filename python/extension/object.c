@@ -162,6 +162,20 @@ static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keyword
     return allocate(type, 0);
 }
 
+/* Attributes that were set before __init__ are tracked now. */
+static int adopt(PyObject *self)
+{
+    PyObject *dict = ((tw__py_object *)self)->dict;
+    PyObject *items = dict && PyDict_Size(dict) ? PyDict_Items(dict) : NULL;
+    int result = PyErr_Occurred() ? -1 : 0;
+    for (Py_ssize_t i = 0; items && result == 0 && i < PyList_Size(items); i++) {
+        PyObject *pair = PyList_GetItem(items, i);
+        result = tw__py_set_attribute(self, PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1));
+    }
+    Py_XDECREF(items);
+    return result;
+}
+
 static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     type_entry *entry = entry_of(Py_TYPE(self));
@@ -175,10 +189,10 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
     tw_object *made = tw__py_construct(entry->maker, self, arguments, keywords);
     if (!made)
         return -1;
-    Py_INCREF(self);
+    Py_INCREF(self); /* attach gives one up */
     attach(object, made);
-    Py_DECREF(self);
-    return 0;
+    tw__py_made(self);
+    return adopt(self);
 }
 
 typedef struct visit_context {
@@ -315,6 +329,7 @@ bool tw__py_objects_start(PyObject *module)
 {
     has_lock = true;
     tw__peer_hooks(retain_peer, release_peer);
+    tw__py_hooks_start();
     tw__py_object_type = make_named("thalweg.Object", "Object", object_slots, NULL);
     return tw__py_object_type && PyModule_AddObjectRef(module, "Object", (PyObject *)tw__py_object_type) == 0;
 }
@@ -330,6 +345,7 @@ PyType_Slot *tw__py_special_slots(const char *id)
         { "variable", tw__py_variable_slots },
         { "tape", tw__py_tape_slots },
         { "layer", tw__py_layer_slots },
+        { "optimizer", tw__py_optimizer_slots },
     };
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         if (strcmp(special[i].id, id) == 0)

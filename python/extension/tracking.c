@@ -48,7 +48,9 @@ static PyObject *config_value(const tw_field *field, const char *config)
         tw_named named = *(const tw_named *)place;
         if (named && !tw__named_is_object(named))
             return PyUnicode_FromString(named);
-        return wrap_or_none((void *)named);
+        PyObject *function = tw__py_callable_function((void *)named);
+        Py_XINCREF(function);
+        return function ? function : wrap_or_none((void *)named);
     }
     case TW_KIND_DTYPE:
         return tw__py_wrap_dtype(*(const tw_dtype *)place);
@@ -189,14 +191,13 @@ static int track(PyObject *self, tw_trackable *parent, PyObject *name, const cha
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value)
 {
     tw_object *object = ((tw__py_object *)self)->object;
-    const tw_signature *row = object ? NULL : tw__py_row_of(Py_TYPE(self));
-    bool tracks = object ? tw__is(object, &tw__trackable_class) && !tw__is(object, &tw__class_variable) : false;
-    if (row) { /* before __init__: an object with children can't note any yet */
-        for (const tw_class *c = row->class_row; c; c = c->parent)
-            tracks |= c == &tw__trackable_class;
-        if (tracks && value && (tw__py_is_object(value) || is_collection(value)) && !tw__py_self(self))
-            return -1;
-        tracks = false;
+    bool tracks = object && tw__is(object, &tw__trackable_class) && !tw__is(object, &tw__class_variable);
+    if (!object && value && tw__py_is_object(value)) { /* before __init__: a model says so, others note it later */
+        const tw_signature *row = tw__py_row_of(Py_TYPE(self));
+        for (const tw_class *c = row ? row->class_row : NULL; c; c = c->parent) {
+            if (c == &tw__class_model && !tw__py_self(self))
+                return -1;
+        }
     }
     const char *text = tracks ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     if (!tracks || !text || has_setter(self, name))

@@ -58,3 +58,28 @@ def parameters_of(text):
 
 def signature_of(text):
     return inspect.Signature(parameters_of(text))
+
+
+def call_of(function):
+    """(function, 1 if it takes `training` + 2 if it takes `mask`, name of the first argument) of a layer's `call`."""
+    parameters = list(inspect.signature(function).parameters.values())
+    names = {p.name for p in parameters}
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        names |= {"training", "mask"}
+    return function, ("training" in names) + 2 * ("mask" in names), parameters[1].name if len(parameters) > 1 else "inputs"
+
+
+def minimize(optimizer, loss, variables, tape):
+    """Optimizer.minimize: the gradients of a loss, applied."""
+    import thalweg
+    if not callable(loss) and tape is None:
+        raise ValueError("`tape` is required when a `Tensor` loss is passed. Received: loss=%s, tape=%s." % (loss, tape))
+    tape = thalweg.GradientTape() if tape is None else tape
+    if callable(loss):
+        with tape:
+            if not callable(variables):
+                tape.watch(variables)
+            loss = loss()
+    variables = variables() if callable(variables) else variables
+    gradients = tape.gradient(loss, variables)
+    optimizer.apply_gradients(zip(gradients, variables))

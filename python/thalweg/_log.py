@@ -21,3 +21,8 @@ def warn_dtype(what, dtype):
         name = {"watched": "watched tensor", "target": "target tensor", "source": "source tensor"}[what]
         tail = " when calling GradientTape.gradient" if what != "watched" else ""
         warning("The dtype of the %s must be floating (e.g. tf.float32)%s, got tf.%s", name, tail, dtype)
+
+
+def warn_missing(names):
+    warning("Gradients do not exist for variables %s when minimizing the loss. If you're using `model.compile()`, "
+            "did you forget to provide a `loss` argument?", names)

@@ -1,0 +1,167 @@
+/* What C asks of Python: subclasses of losses, schedules and initializers, plain functions, random numbers, and where text goes. */
+#include "extension.h"
+#include "keras/callable.h"
+#include "keras/initializers/initializers.h"
+#include "keras/keras.h"
+#include "keras/losses/losses.h"
+#include "keras/optimizers/optimizers.h"
+
+/* Calls function(*values) and makes a tensor of what comes back; takes the references in `values`. The lock is held. */
+static tw_tensor *call_for_tensor(PyObject *function, PyObject *a, PyObject *b)
+{
+    tw_tensor *output = NULL;
+    PyObject *result = function && a ? PyObject_CallFunctionObjArgs(function, a, b, NULL) : NULL;
+    if (result)
+        output = tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT);
+    if (!output)
+        tw__py_failed();
+    Py_XDECREF(result);
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return output;
+}
+
+/* ---- functions ---- */
+
+static tw_tensor *call_function(tw_callable *self, tw_tensor *input)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_tensor *output = call_for_tensor(self->state, tw__py_wrap_tensor(tw_retain(input)), NULL);
+    tw__py_leave(state);
+    return output;
+}
+
+static void end_function(tw_callable *self)
+{
+    tw__py_lock_state state = tw__py_enter();
+    Py_XDECREF((PyObject *)self->state);
+    tw__py_leave(state);
+}
+
+void *tw__py_make_callable(PyObject *function)
+{
+    PyObject *name = PyObject_GetAttrString(function, "__name__");
+    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    PyErr_Clear();
+    tw_callable *made = tw__callable_new(text ? text : "function", call_function, end_function, function);
+    Py_XDECREF(name);
+    if (made)
+        Py_INCREF(function);
+    else
+        tw__py_raise();
+    return made;
+}
+
+PyObject *tw__py_callable_function(void *object)
+{
+    return tw__is(object, &tw__callable_class) && ((tw_callable *)object)->call == call_function ? ((tw_callable *)object)->state : NULL;
+}
+
+/* ---- subclasses ---- */
+
+static tw_tensor *call_loss(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *method = PyObject_GetAttrString(self->object.peer, "call");
+    PyObject *labels = tw__py_wrap_tensor(tw_retain(y_true)), *predictions = tw__py_wrap_tensor(tw_retain(y_pred));
+    tw_tensor *output = call_for_tensor(method, labels, predictions);
+    Py_XDECREF(method);
+    tw__py_leave(state);
+    return output;
+}
+
+static tw_tensor *call_schedule(tw_schedule *self, tw_tensor *step)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_tensor *output = call_for_tensor(self->object.peer, tw__py_wrap_tensor(tw_retain(step)), NULL);
+    tw__py_leave(state);
+    return output;
+}
+
+static tw_tensor *call_initializer(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_tensor *output = call_for_tensor(self->object.peer, tw__py_wrap_shape(shape), tw__py_wrap_dtype(dtype));
+    tw__py_leave(state);
+    return output;
+}
+
+void tw__py_made(PyObject *self)
+{
+    void *object = ((tw__py_object *)self)->object;
+    if (tw__is(object, &tw__class_layer))
+        tw__py_layer_made(self);
+    else if (tw__is(object, &tw__class_loss) && tw__py_overrides(self, "call"))
+        ((tw_loss *)object)->foreign_call = call_loss;
+    else if (tw__is(object, &tw__class_schedule) && tw__py_overrides(self, "__call__"))
+        ((tw_schedule *)object)->foreign_call = call_schedule;
+    else if (tw__is(object, &tw__class_initializer) && tw__py_overrides(self, "__call__"))
+        ((tw_initializer *)object)->foreign_make = call_initializer;
+}
+
+/* The name of an object whose class is Python's: "MyModel" gives my_model, the next my_model_1. For tw__free. */
+char *tw__py_automatic_name(PyObject *self, const tw_class *class_row)
+{
+    bool is_layer = false;
+    for (const tw_class *c = class_row; c; c = c->parent)
+        is_layer |= c == &tw__class_layer;
+    if (!is_layer || Py_TYPE(self) == tw__py_type_of(class_row))
+        return NULL;
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
+    const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    char *made = text ? tw__layer_auto_name(text) : NULL;
+    Py_XDECREF(name);
+    return made;
+}
+
+/* ---- random numbers and text ---- */
+
+static tw_status seed_python(int64_t seed)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *random = PyImport_ImportModule("random"), *numpy = random ? tw__py_numpy() : NULL;
+    PyObject *numpy_random = numpy ? PyObject_GetAttrString(numpy, "random") : NULL;
+    PyObject *done = numpy_random ? PyObject_CallMethod(random, "seed", "L", (long long)seed) : NULL;
+    PyObject *also = done ? PyObject_CallMethod(numpy_random, "seed", "L", (long long)seed) : NULL;
+    tw_status status = also ? TW_OK : tw__py_failed();
+    Py_XDECREF(random);
+    Py_XDECREF(numpy_random);
+    Py_XDECREF(done);
+    Py_XDECREF(also);
+    tw__py_leave(state);
+    return status;
+}
+
+static tw_status draw(int64_t low, int64_t high, int64_t *value)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *random = PyImport_ImportModule("random");
+    PyObject *number = random ? PyObject_CallMethod(random, "randint", "LL", (long long)low, (long long)high) : NULL;
+    *value = number ? PyLong_AsLongLong(number) : 0;
+    tw_status status = number && !PyErr_Occurred() ? TW_OK : tw__py_failed();
+    Py_XDECREF(random);
+    Py_XDECREF(number);
+    tw__py_leave(state);
+    return status;
+}
+
+static void write_text(const char *text, size_t size)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *out = PySys_GetObject("stdout");
+    PyObject *string = PyUnicode_DecodeUTF8(text, (Py_ssize_t)size, "replace");
+    if (out && string && out != Py_None && PyFile_WriteObject(string, out, Py_PRINT_RAW) == 0) {
+        PyObject *done = PyObject_CallMethod(out, "flush", NULL);
+        Py_XDECREF(done);
+    }
+    PyErr_Clear(); /* progress that can't be shown stops nothing */
+    Py_XDECREF(string);
+    tw__py_leave(state);
+}
+
+void tw__py_hooks_start(void)
+{
+    tw__keras_random_hook.seeded = seed_python;
+    tw__keras_random_hook.between = draw;
+    tw__write_hook = write_text;
+}

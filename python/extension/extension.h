@@ -105,6 +105,7 @@ struct tw__py_function {
     PyObject **names;           /* interned, one per field; made at the first call */
     const tw_class **classes;   /* of handle fields */
     void *defaults;
+    bool gives_arrays;          /* results are NumPy arrays */
     PyObject *dict;
 };
 extern PyTypeObject *tw__py_function_type;

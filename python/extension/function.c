@@ -59,6 +59,7 @@ bool tw__py_function_ready(tw__py_function *function)
     function->names = names;
     function->classes = classes;
     function->defaults = defaults;
+    function->gives_arrays = signature->result_word && strcmp(signature->result_word, "numpy") == 0;
     return !PyErr_Occurred();
 }
 
@@ -274,6 +275,30 @@ static tw_status invoke(const tw_signature *signature, const void *args, tw_valu
     return status;
 }
 
+static PyObject *array_of(tw_value *value)
+{
+    PyObject *array = tw__py_to_array(value->tensor, true, true);
+    tw_value_free(value);
+    return array;
+}
+
+/* Rows that say "-> tensor<numpy>": arrays, which nobody else sees. */
+static PyObject *arrays(tw_value *value)
+{
+    if (value->kind == TW_VALUE_TENSOR)
+        return array_of(value);
+    if (value->kind != TW_VALUE_LIST)
+        return tw__py_value(value);
+    PyObject *list = PyList_New((Py_ssize_t)value->list.count);
+    for (int64_t i = 0; list && i < value->list.count; i++) {
+        PyObject *item = arrays(&value->list.items[i]);
+        if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0)
+            Py_CLEAR(list);
+    }
+    tw_value_free(value);
+    return list;
+}
+
 static void drop_rest(const tw_signature *signature, PyObject **given, PyObject *rest)
 {
     int list = rest_field(signature, false);
@@ -306,7 +331,7 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
                 tw_value_free(&result);
                 tw__py_raise();
             } else {
-                out = tw__py_value(&result);
+                out = function->gives_arrays ? arrays(&result) : tw__py_value(&result);
             }
         }
         tw__py_frame_end(&frame);

@@ -341,11 +341,31 @@ static PyObject *possible_keys(const tw__op_signature *signature)
     return list;
 }
 
+/* Python calls "axis" what some ops' own definitions call otherwise. */
+static const char *own_name(const call *c, const char *text)
+{
+    static const char *const axes[] = { "axis", "reduction_indices", "dimension", "concat_dim", "split_dim", "dim" };
+    if (strcmp(text, "axis") != 0)
+        return text;
+    for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
+        for (int i = 0; i < c->signature->input_count; i++) {
+            if (strcmp(c->signature->inputs[i].name, axes[k]) == 0)
+                return axes[k];
+        }
+        for (int i = 0; i < c->signature->attr_count; i++) {
+            if (strcmp(c->signature->attrs[i].name, axes[k]) == 0)
+                return axes[k];
+        }
+    }
+    return text;
+}
+
 static bool put(call *c, PyObject *name, PyObject *value)
 {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     if (!text)
         return false;
+    text = own_name(c, text);
     for (int i = 0; i < c->signature->input_count; i++) {
         if (strcmp(c->signature->inputs[i].name, text) == 0) {
             c->inputs[i] = value;

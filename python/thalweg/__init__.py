@@ -17,3 +17,16 @@ __thalweg_version__ = "0.1.0"
 def executing_eagerly():
     """Whether operations run at once."""
     return True
+
+
+def _load_data_of(dataset):
+    def load_data(*args, **kwargs):
+        """((x_train, y_train), (x_test, y_test)) as NumPy arrays."""
+        x_train, y_train, x_test, y_test = dataset._load_data(*args, **kwargs)
+        return (x_train, y_train), (x_test, y_test)
+    dataset.load_data = load_data
+
+
+for _dataset in (keras.datasets.mnist, keras.datasets.fashion_mnist):  # noqa: F821
+    _load_data_of(_dataset)
+del _dataset

@@ -159,7 +159,7 @@ static PyObject *plain_array(PyObject *value, bool *bfloat16)
     PyErr_Clear();
     *bfloat16 = false;
     PyObject *np = tw__py_numpy();
-    PyObject *array = np ? PyObject_CallMethod(np, "asarray", "O", value) : NULL;
+    PyObject *array = np ? PyObject_CallMethod(np, "asarray", "(O)", value) : NULL;
     PyObject *dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
     PyObject *name = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
     const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -171,7 +171,7 @@ static PyObject *plain_array(PyObject *value, bool *bfloat16)
         tw__py_error(PyExc_ValueError, "Failed to convert a NumPy array to a Tensor (Unsupported numpy type: %s).", text);
     } else if (text) {
         PyObject *native = PyObject_CallMethod(dtype, "newbyteorder", "s", "=");
-        out = native ? PyObject_CallMethod(array, "astype", "O", native) : NULL;
+        out = native ? PyObject_CallMethod(array, "astype", "(O)", native) : NULL;
         Py_XDECREF(native);
     }
     Py_XDECREF(array);
@@ -394,7 +394,7 @@ static PyObject *bfloat16_array(tw_tensor *tensor, bool writable)
         if (rank1)
             bits->shape = TW_SHAPE(1);
         array = tw__py_to_array(bits, writable, true);
-        out = array ? PyObject_CallMethod(array, "view", "O", type) : NULL;
+        out = array ? PyObject_CallMethod(array, "view", "(O)", type) : NULL;
         if (out && rank1) {
             PyObject *scalar = PySequence_GetItem(out, 0);
             Py_DECREF(out);
@@ -424,7 +424,7 @@ PyObject *tw__py_to_array(tw_tensor *tensor, bool writable, bool give_up)
         name++; /* the integer type behind it */
     if (tensor->shape.rank == 0) {
         PyObject *item = tw__py_item(tensor, 0);
-        PyObject *scalar = item ? PyObject_CallMethod(np, name, "O", item) : NULL;
+        PyObject *scalar = item ? PyObject_CallMethod(np, name, "(O)", item) : NULL;
         Py_XDECREF(item);
         return scalar;
     }

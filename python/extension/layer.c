@@ -36,7 +36,7 @@ static PyObject *describe_call(PyTypeObject *type, PyObject *function)
     Py_XDECREF(known);
     PyErr_Clear();
     PyObject *module = PyImport_ImportModule("thalweg._describe");
-    PyObject *made = module ? PyObject_CallMethod(module, "call_of", "O", function) : NULL;
+    PyObject *made = module ? PyObject_CallMethod(module, "call_of", "(O)", function) : NULL;
     Py_XDECREF(module);
     if (made && PyObject_SetAttr((PyObject *)type, key, made) < 0)
         Py_CLEAR(made);
@@ -83,7 +83,7 @@ static PyObject *convert_inputs(tw_layer *layer, PyObject *value, PyObject **fir
         }
         if (!list || PyList_Check(value))
             return list;
-        out = PyObject_HasAttrString(value, "_make") ? PyObject_CallMethod(value, "_make", "O", list) : PyList_AsTuple(list);
+        out = PyObject_HasAttrString(value, "_make") ? PyObject_CallMethod(value, "_make", "(O)", list) : PyList_AsTuple(list);
         Py_DECREF(list);
         return out;
     }
@@ -142,7 +142,7 @@ static bool build(PyObject *self, tw_layer *layer, PyObject *inputs, PyObject *f
         return true;
     if (tw__py_overrides(self, "build")) {
         PyObject *shapes = shapes_of(inputs);
-        PyObject *done = shapes ? PyObject_CallMethod(self, "build", "O", shapes) : NULL;
+        PyObject *done = shapes ? PyObject_CallMethod(self, "build", "(O)", shapes) : NULL;
         Py_XDECREF(shapes);
         Py_XDECREF(done);
         layer->built |= done != NULL;

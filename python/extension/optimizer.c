@@ -26,7 +26,7 @@ static bool warn_missing(tw_tensor *const *gradients, void *const *variables, Py
         Py_XDECREF(name);
     }
     PyObject *module = names ? PyImport_ImportModule("thalweg._log") : NULL;
-    PyObject *done = module ? PyObject_CallMethod(module, "warn_missing", "O", names) : NULL;
+    PyObject *done = module ? PyObject_CallMethod(module, "warn_missing", "(O)", names) : NULL;
     Py_XDECREF(names);
     Py_XDECREF(module);
     Py_XDECREF(done);

@@ -83,7 +83,7 @@ static PyObject *pack_sequence(PyObject *structure, PyObject *flat, Py_ssize_t *
         return list;
     PyObject *tuple;
     if (PyObject_HasAttrString(structure, "_make")) /* a named tuple */
-        tuple = PyObject_CallMethod((PyObject *)Py_TYPE(structure), "_make", "O", list);
+        tuple = PyObject_CallMethod((PyObject *)Py_TYPE(structure), "_make", "(O)", list);
     else
         tuple = PyList_AsTuple(list);
     Py_DECREF(list);
@@ -280,7 +280,7 @@ static PyObject *stop_recording(PyObject *self, PyObject *unused)
 {
     (void)unused;
     PyObject *module = PyImport_ImportModule("thalweg._containers");
-    PyObject *out = module ? PyObject_CallMethod(module, "Paused", "O", self) : NULL;
+    PyObject *out = module ? PyObject_CallMethod(module, "Paused", "(O)", self) : NULL;
     Py_XDECREF(module);
     return out;
 }

@@ -123,6 +123,12 @@ static PyObject *to_float(PyObject *self)
     tw_tensor *tensor = TW_TENSOR(self);
     if (tensor->dtype == TW_FLOAT32 && tensor->count == 1)
         return PyFloat_FromDouble(*(const float *)tensor->data);
+    if (tw__dtype_is_complex(tensor->dtype) && tensor->count == 1) { /* the real part, as NumPy does */
+        PyObject *item = tw__py_item(tensor, 0);
+        PyObject *out = item ? PyFloat_FromDouble(PyComplex_RealAsDouble(item)) : NULL;
+        Py_XDECREF(item);
+        return out;
+    }
     return to_number(self, PyNumber_Float);
 }
 
@@ -164,12 +170,12 @@ static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
     PyObject *out = tw__py_to_array(TW_TENSOR(self), copy == Py_True, false);
     if (out && TW_TENSOR(self)->shape.rank == 0) { /* __array__ must give an array, not a scalar */
         PyObject *np = tw__py_numpy();
-        PyObject *whole = np ? PyObject_CallMethod(np, "asarray", "O", out) : NULL;
+        PyObject *whole = np ? PyObject_CallMethod(np, "asarray", "(O)", out) : NULL;
         Py_DECREF(out);
         out = whole;
     }
     if (out && dtype != Py_None) {
-        PyObject *cast = PyObject_CallMethod(out, "astype", "O", dtype);
+        PyObject *cast = PyObject_CallMethod(out, "astype", "(O)", dtype);
         Py_DECREF(out);
         out = cast;
     }

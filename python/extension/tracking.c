@@ -128,7 +128,7 @@ static PyObject *wrapped(PyObject *value)
         return value;
     }
     PyObject *module = containers_module();
-    return module ? PyObject_CallMethod(module, "wrap", "O", value) : NULL;
+    return module ? PyObject_CallMethod(module, "wrap", "(O)", value) : NULL;
 }
 
 void *tw__py_trackable(PyObject *value)

@@ -132,7 +132,7 @@ static PyObject *get_shape(PyObject *self, PyObject *unused)
 static PyObject *set_shape(PyObject *self, PyObject *shape)
 {
     PyObject *own = get_shape(self, NULL);
-    PyObject *merged = own ? PyObject_CallMethod(own, "merge_with", "O", shape) : NULL;
+    PyObject *merged = own ? PyObject_CallMethod(own, "merge_with", "(O)", shape) : NULL;
     Py_XDECREF(own);
     Py_XDECREF(merged);
     if (!merged)

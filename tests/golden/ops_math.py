@@ -175,7 +175,7 @@ for d, r in ((np.complex64, tf.float32), (np.complex128, tf.float64)):
     add("ComplexAbs", x=z, Tout=r, gradient=True, tolerance=1e-5)
     add("ComplexAbs", x=np.array([0, 3 + 4j], d), Tout=r)
     add("Conj", input=z, gradient=True)
-    add("Complex", real=values((2, 1), r), imag=values((3,), r), Tout=tf.as_dtype(d), gradient=True)
+    add("Complex", real=values((2, 1), r), imag=values((3,), r), Tout=tf.as_dtype(d), gradient=d is np.complex64)
 
 # ---- comparison, logic, bits
 for op in ("Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"):
@@ -227,7 +227,7 @@ add("Cast", x=np.float32([65504, 65520, 1e-8, 6e-8, 1 + 2**-11, -np.inf, np.nan]
 add("Cast", x=np.float32([1 + 2**-8, 1 + 3 * 2**-8, 3.4e38, np.nan]), DstT=tf.bfloat16)
 for a, b in ((np.float32, tf.float16), (np.float32, tf.bfloat16), (np.float64, tf.float32), (np.float64, tf.float16), (np.float64, tf.bfloat16), (np.float64, tf.int32)):
     add("Cast", x=np.array([1.99999999, -3.1415926535, 1e-3, 7], a), DstT=b, Truncate=True, note="bits cut off")
-add("Cast", x=values((2, 2), np.float64), DstT=tf.float32, gradient=True)
+add("Cast", x=values((2, 2), np.float32), DstT=tf.float64, gradient=True)
 add("Cast", x=values((2, 2), np.float32), DstT=tf.float32, gradient=True)
 add("Cast", x=values((2,), np.float32), DstT=tf.complex64, gradient=True)
 add("Cast", x=np.zeros((0, 3), np.float32), DstT=tf.int32)

@@ -1,0 +1,126 @@
+"""Make tests/op/state.json: ops that change or ask variables, by TensorFlow 2.15.1. tests/python/test_state_ops.py replays it.
+
+A case has the variables' values before and after the op, its other inputs and attrs, and its outputs or error."""
+import json
+import os
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+from op_cases import HERE, attr, tensor
+
+cases = []
+rng = np.random.RandomState(3)
+
+
+def values(shape, dtype, low=-2.0, high=2.0):
+    kind = tf.as_dtype(dtype)
+    x = np.round(rng.uniform(low, high, shape), 2)
+    if kind.is_complex:
+        x = x + 1j * np.round(rng.uniform(low, high, shape), 2)
+    if kind.is_unsigned:
+        x = np.abs(x)
+    return tf.cast(tf.constant(np.round(x * 4) if kind.is_integer else x), kind)
+
+
+def case(op, variables, inputs=None, attrs=None, error=None, text="", tolerance=None):
+    variables = {n: tf.convert_to_tensor(v) for n, v in variables.items()}
+    inputs = {n: tf.convert_to_tensor(v) for n, v in (inputs or {}).items()}
+    held = {n: tf.Variable(v) for n, v in variables.items()}
+    out = {"op": op, "variables": {n: tensor(v) for n, v in variables.items()}, "inputs": {n: tensor(v) for n, v in inputs.items()},
+           "attrs": {k: attr(v) for k, v in (attrs or {}).items()}}
+    try:
+        result = getattr(tf.raw_ops, op)(**{n: v.handle for n, v in held.items()}, **inputs, **(attrs or {}))
+    except Exception as e:
+        if "No OpKernel was registered" in str(e):  # a dtype that TensorFlow has no kernel for
+            return
+        if type(e).__name__ != error or text not in str(e):
+            sys.exit("%s: TensorFlow raised %s: %s" % (op, type(e).__name__, e))
+        out["error"], out["text"] = error, text
+    else:
+        if error:
+            sys.exit("%s: TensorFlow raised nothing" % op)
+        out["outputs"] = [] if result is None or isinstance(result, tf.Operation) else [tensor(result)]
+        if op != "DestroyResourceOp":
+            out["after"] = {n: tensor(v.read_value()) for n, v in held.items()}
+    if tolerance:
+        out["tolerance"] = tolerance
+    cases.append(out)
+
+
+REAL = [tf.float16, tf.bfloat16, tf.float32, tf.float64]
+BAD = "InvalidArgumentError"
+
+for op in ("AssignAddVariableOp", "AssignSubVariableOp"):
+    for d in REAL + [tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16, tf.uint32, tf.uint64, tf.complex64, tf.complex128]:
+        case(op, {"resource": values((2, 3), d)}, {"value": values((2, 3), d)})
+    case(op, {"resource": values((), tf.float32)}, {"value": values((), tf.float32)})
+    case(op, {"resource": values((0, 2), tf.float32)}, {"value": values((0, 2), tf.float32)})
+    for shape in ((1,), (), (3,)):
+        case(op, {"resource": values((2,), tf.float32)}, {"value": values(shape, tf.float32)}, error=BAD, text="shapes must be equal")
+for d in (tf.float32, tf.int32, tf.bool):
+    case("AssignVariableOp", {"resource": tf.cast(values((2,), tf.float32), d)}, {"value": tf.cast(values((2,), tf.float32), d)})
+    case("ReadVariableOp", {"resource": tf.cast(values((2, 2), tf.float32), d)}, attrs={"dtype": d})
+case("VarIsInitializedOp", {"resource": values((2,), tf.float32)})
+for t in (tf.int32, tf.int64):
+    case("VariableShape", {"input": values((2, 0, 3), tf.float32)}, attrs={"out_type": t})
+    case("VariableShape", {"input": values((), tf.float32)}, attrs={"out_type": t})
+case("DestroyResourceOp", {"resource": values((2,), tf.float32)})
+
+# ---- rows
+for op in ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update"):
+    op = "ResourceScatter" + op
+    for d in (tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.int32, tf.int64):
+        if op == "ResourceScatterDiv" and d.is_integer:
+            continue
+        for t in (tf.int32, tf.int64):
+            case(op, {"resource": values((4, 2), d)}, {"indices": tf.constant([3, 0, 3], t), "updates": values((3, 2), d, 0.5, 2)})
+    case(op, {"resource": values((4,), tf.float32)}, {"indices": [[1], [2]], "updates": values((2, 1), tf.float32, 0.5, 2)})
+    case(op, {"resource": values((4, 2), tf.float32)}, {"indices": [1, 2], "updates": np.float32(1.5)})
+    case(op, {"resource": values((4, 2), tf.float32)}, {"indices": np.int32(2), "updates": values((2,), tf.float32, 0.5, 2)})
+    case(op, {"resource": values((4, 2), tf.float32)}, {"indices": np.zeros((0,), np.int32), "updates": np.zeros((0, 2), np.float32)})
+    for index in (4, -1):
+        case(op, {"resource": values((4,), tf.float32)}, {"indices": [index], "updates": np.float32([1])}, error=BAD, text="is not in [0, 4)")
+case("ResourceScatterUpdate", {"resource": tf.constant([b"a", b"b"])}, {"indices": [1], "updates": tf.constant([b"text"])})
+case("ResourceScatterUpdate", {"resource": tf.constant([True, False])}, {"indices": [1, 0], "updates": tf.constant([True, False])})
+
+# ---- optimizers: (op, slots, numbers, flags)
+STEPS = [("GradientDescent", [], {"alpha": 0.1}, [{}]),
+         ("Momentum", ["accum"], {"lr": 0.1, "momentum": 0.9}, [{"use_nesterov": False}, {"use_nesterov": True}]),
+         ("KerasMomentum", ["accum"], {"lr": 0.1, "momentum": 0.9}, [{"use_nesterov": False}, {"use_nesterov": True}]),
+         ("Adam", ["m", "v"], {"beta1_power": 0.81, "beta2_power": 0.998, "lr": 0.01, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-7},
+          [{"use_nesterov": False}, {"use_nesterov": True}]),
+         ("AdaMax", ["m", "v"], {"beta1_power": 0.81, "lr": 0.01, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-7}, [{}]),
+         ("AdagradV2", ["accum"], {"lr": 0.1, "epsilon": 1e-7}, [{"update_slots": True}, {"update_slots": False}]),
+         ("Adadelta", ["accum", "accum_update"], {"lr": 0.1, "rho": 0.95, "epsilon": 1e-7}, [{}]),
+         ("RMSProp", ["ms", "mom"], {"lr": 0.01, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-7}, [{}]),
+         ("CenteredRMSProp", ["mg", "ms", "mom"], {"lr": 0.01, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-7}, [{}])]
+for name, slots, numbers, flags in STEPS:
+    op = "ResourceApply" + name
+    grad = "delta" if name == "GradientDescent" else "grad"
+
+    def step(d, shape, attrs, tolerance=None, grad_shape=None, slot_shape=None, number_shape=(), **expected):
+        variables = {"var": values(shape, d)}
+        for s in slots:  # the centered one needs ms > mg^2
+            low, high = (0.0, 0.3) if s == "mg" else (0.5, 2.0)
+            variables[s] = values(slot_shape if slot_shape is not None else shape, d, low, high)
+        inputs = {n: tf.cast(tf.fill(number_shape, v), d) for n, v in numbers.items()}
+        inputs[grad] = values(grad_shape if grad_shape is not None else shape, d)
+        case(op, variables, inputs, attrs, tolerance=tolerance, **expected)
+
+    for f in flags:
+        for d in REAL:
+            step(d, (2, 3), f, tolerance=2e-2 if d.size == 2 else 2e-6 if d == tf.float32 else 1e-12)
+        step(tf.float32, (), f, 2e-6)
+        step(tf.float32, (0,), f)
+        step(tf.float32, (37,), f, 2e-6)
+    step(tf.float32, (2,), flags[0], grad_shape=(3,), error=BAD, text="do not have the same shape")
+    step(tf.float32, (2,), flags[0], number_shape=(1,), error=BAD, text="is not a scalar")
+    if slots:
+        step(tf.float32, (2,), flags[0], slot_shape=(3,), error=BAD, text="do not have the same shape")
+
+path = os.path.join(HERE, "..", "op", "state.json")
+with open(path, "w") as f:
+    f.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
+print("%s: %d cases, %d bytes" % (path, len(cases), os.path.getsize(path)))

@@ -183,8 +183,10 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
                  tw_dtype_name(x->dtype));
         return NULL;
     }
-    if (rate == 0)
+    if (rate == 0) {
+        tw__seed_pair(seed); /* a seed is drawn nevertheless */
         return tw_retain(x);
+    }
     tw_shape shape = noise_shape && noise_shape->rank >= 0 ? *noise_shape : x->shape;
     for (int i = 0; i < shape.rank; i++) { /* None: the input's */
         if (shape.dims[i] < 0 && shape.rank == x->shape.rank)

@@ -225,8 +225,10 @@ TW_API(random_stateless_uniform,
     if (!args->maxval) {
         if (!args->minval)
             return stateless(&tw__op_StatelessRandomUniformFullIntV2, args->shape, args->seed, args->alg, args->dtype, NULL, NULL);
-        tw__fail(TW_VALUE_ERROR, "For integer `dtype` argument <dtype: '%s'>, argument `minval` and `maxval` must be both None or not None.",
-                 tw_dtype_name(args->dtype));
+        tw__fail(TW_VALUE_ERROR,
+                 "For integer `dtype` argument <dtype: '%s'>, argument `minval` and `maxval` must be both None or not None. Got "
+                 "`minval`=%lld and `maxval`=None.",
+                 tw_dtype_name(args->dtype), (long long)(args->minval->count ? tw_tensor_int_at(args->minval, 0) : 0));
         return NULL;
     }
     tw_auto tw_tensor *low = args->minval ? tw_retain(args->minval) : zero_of(args->dtype);

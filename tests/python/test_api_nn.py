@@ -1,0 +1,67 @@
+"""Calls of tf.matmul, tf.nn, keras.activations and tf.random against what TensorFlow gave (tests/golden/api_nn.py), in order: random functions
+depend on those before them."""
+import json
+import os
+
+import numpy as np
+import pytest
+
+import thalweg as tf
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "api_nn.json")) as f:
+    CASES = json.load(f)
+TOLERANCE = {"float16": 1e-3, "float32": 2e-6, "float64": 1e-12, "complex64": 2e-6}
+
+
+def array(v):
+    data = [complex(*x) for x in v["tensor"]] if v["dtype"].startswith("complex") else v["tensor"]
+    return np.array(data, "float32" if v["dtype"] == "bfloat16" else v["dtype"]).reshape(v["shape"])
+
+
+def value(v):
+    if isinstance(v, dict):
+        return tf.constant(array(v), dtype=v["dtype"]) if "tensor" in v else tf.as_dtype(v["dtype"])
+    return v
+
+
+def close(got, expected, tolerance):
+    assert got.dtype.name == expected["dtype"] and got.shape.as_list() == expected["shape"]
+    limit = TOLERANCE.get(expected["dtype"], 0) if tolerance is None else tolerance
+    np.testing.assert_allclose(got.numpy(), array(expected), rtol=limit, atol=limit)
+
+
+def replay(case):
+    function = tf
+    for part in case["path"].split("."):
+        function = getattr(function, part)
+    args, kwargs = [value(a) for a in case["args"]], {k: value(v) for k, v in case["kwargs"].items()}
+    if "error" in case:
+        kind = getattr(tf.errors, case["error"], None) or {"ValueError": ValueError, "TypeError": TypeError}[case["error"]]
+        with pytest.raises(kind) as e:
+            function(*args, **kwargs)
+        assert case["text"] in str(e.value)
+        return
+    with tf.GradientTape() as tape:
+        watched = [a for a in args + list(kwargs.values()) if tf.is_tensor(a) and a.dtype.is_floating]
+        tape.watch(watched)
+        result = function(*args, **kwargs)
+        if "gradient" in case:
+            weights = np.arange(1, int(np.prod(result.shape.as_list())) + 1).reshape(result.shape.as_list())
+            total = tf.reduce_sum(result * tf.constant(weights, dtype=result.dtype))
+    if case["result"] is None:
+        assert result is None
+    else:
+        close(result, case["result"], case.get("tolerance"))
+    if "gradient" in case:
+        close(tape.gradient(total, watched[0]), case["gradient"], max(case.get("tolerance") or 0, 1e-5))
+
+
+def test_calls():
+    problems = []
+    for number, case in enumerate(CASES):
+        try:
+            replay(case)
+        except BaseException as e:
+            problems.append("%d %s(%s, %s): %s: %s" % (number, case["path"], str(case["args"])[:60], case["kwargs"] if len(str(case["kwargs"])) < 80 else "…",
+                                                  type(e).__name__, " ".join(str(e).split())[:300]))
+    assert not problems, "\n" + "\n".join(problems)

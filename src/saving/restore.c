@@ -6,7 +6,6 @@
  * An object's `pending` is a tw__waiting: the restores whose children it waits for, where it stands in `bound`, and which restore gave
  * it its value last. Of several restores the newest wins, in whatever order things come. The bundle stays open (so its files may be
  * removed meanwhile) until nothing waits for it any more. When a restore ends with values that found no object, it says so. */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "saving/saving.h"
@@ -50,76 +49,12 @@ static void unlink_object(tw__restore *restore, tw_trackable *object)
     }
 }
 
-/* ---- open bundles ---- */
-
-/* The restores that keep a bundle open, newest first. A program that restores again and again into objects that don't take everything would
- * run out of file descriptors: beyond a few, the oldest is closed and opened anew should it be asked for. */
-enum { MOST_OPEN = 16 };
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
-static tw__restore *open_restores;
-
-static void close_reader(tw__restore *restore)
-{
-    pthread_mutex_lock(&open_lock);
-    for (tw__restore **place = &open_restores; *place; place = &(*place)->next_open) {
-        if (*place == restore) {
-            *place = restore->next_open;
-            break;
-        }
-    }
-    tw__bundle_reader *reader = restore->reader;
-    restore->reader = NULL;
-    pthread_mutex_unlock(&open_lock);
-    tw__bundle_close(reader);
-}
-
-/* Opens the bundle if it is not, and keeps it so until release_reader. */
-static tw_status hold_reader(tw__restore *restore)
-{
-    pthread_mutex_lock(&open_lock);
-    tw_status status = TW_OK;
-    if (!restore->reader) {
-        restore->reader = tw__bundle_open(restore->prefix);
-        if (restore->reader) {
-            restore->next_open = open_restores;
-            open_restores = restore;
-        } else {
-            status = tw__error_status();
-        }
-    }
-    if (status == TW_OK)
-        restore->users++;
-    int count = 0;
-    for (tw__restore **place = &open_restores; *place;) {
-        tw__restore *other = *place;
-        if (++count > MOST_OPEN && other->users == 0) {
-            *place = other->next_open;
-            tw__bundle_close(other->reader);
-            other->reader = NULL;
-        } else {
-            place = &other->next_open;
-        }
-    }
-    pthread_mutex_unlock(&open_lock);
-    return status;
-}
-
-static void release_reader(tw__restore *restore)
-{
-    pthread_mutex_lock(&open_lock);
-    restore->users--;
-    bool done = restore->waiting == 0 && !restore->by_name && restore->users == 0;
-    pthread_mutex_unlock(&open_lock);
-    if (done)
-        close_reader(restore);
-}
-
 /* Ends a wait: its name is freed and its reference given up. */
 static void drop_deferral(struct tw__deferral *deferral)
 {
     tw__free(deferral->name);
     if (--deferral->restore->waiting == 0 && deferral->restore->users == 0 && !deferral->restore->by_name)
-        close_reader(deferral->restore);
+        tw__restore_close(deferral->restore);
     tw_release(deferral->restore);
 }
 
@@ -180,7 +115,7 @@ static void restore_destroy(void *self)
         if (restore->bound[i])
             unlink_object(restore, restore->bound[i]);
     }
-    close_reader(restore);
+    tw__restore_close(restore);
     tw__saved_graph_free(&restore->graph);
     tw__free(restore->prefix);
     tw__free(restore->bound);
@@ -189,36 +124,6 @@ static void restore_destroy(void *self)
 }
 
 static const tw_class restore_class = { .name = "Restore", .size = sizeof(tw__restore), .destroy = restore_destroy };
-
-/* ---- values ---- */
-
-tw_status tw__restore_check(tw__restore *restore, const char *key, tw_variable *variable, const char *name)
-{
-    const tw__bundle_entry *entry = tw__bundle_find(restore->reader, key);
-    const tw__resource *resource = variable->resource;
-    if (!entry)
-        return tw__fail(TW_NOT_FOUND, "Key %s not found in checkpoint %s", key, restore->prefix);
-    if (entry->dtype != resource->dtype)
-        return tw__fail(TW_INVALID_ARGUMENT, "tensor_name = %s; expected dtype %s does not equal original dtype %s (checkpoint %s)", key,
-                        tw__bundle_dtype_name(resource->dtype), tw__bundle_dtype_name(entry->dtype), restore->prefix);
-    if (entry->shape.rank >= 0 && tw__shape_compatible(&resource->shape, &entry->shape))
-        return TW_OK;
-    char *got = tw__shape_tuple(&entry->shape), *own = tw__shape_tuple(&resource->shape);
-    if (got && own)
-        tw__fail(TW_VALUE_ERROR, "Received incompatible tensor with shape %s when attempting to restore variable with shape %s and name %s.",
-                 got, own, name);
-    tw__free(got);
-    tw__free(own);
-    return tw__error_status();
-}
-
-tw_status tw__restore_value(tw__restore *restore, const char *key, tw_variable *variable)
-{
-    tw_tensor *value = tw__bundle_read(restore->reader, key);
-    tw_status status = value ? tw__resource_assign(variable->resource, value) : tw__error_status();
-    tw_release(value);
-    return status;
-}
 
 /* ---- the walk ---- */
 
@@ -342,13 +247,13 @@ static tw_status run(binding *w)
     }
     if (w->assignment_count == 0)
         return TW_OK;
-    TW_TRY(hold_reader(w->restore));
+    TW_TRY(tw__restore_hold(w->restore));
     tw_status status = TW_OK;
     for (size_t i = 0; status == TW_OK && i < w->assignment_count; i++)
         status = tw__restore_check(w->restore, w->assignments[i].key, w->assignments[i].variable, w->assignments[i].variable->name);
     for (size_t i = 0; status == TW_OK && i < w->assignment_count; i++)
         status = tw__restore_value(w->restore, w->assignments[i].key, w->assignments[i].variable);
-    release_reader(w->restore);
+    tw__restore_let_go(w->restore);
     return status;
 }
 
@@ -406,9 +311,9 @@ tw_status tw__restore_waiting(tw_trackable *parent, const char *name, tw_trackab
 
 static tw_status pass_on(tw__restore *restore, tw_trackable *child)
 {
-    TW_TRY(hold_reader(restore));
+    TW_TRY(tw__restore_hold(restore));
     tw_status status = tw__restore_by_name(restore, child);
-    release_reader(restore);
+    tw__restore_let_go(restore);
     return status;
 }
 
@@ -487,10 +392,10 @@ tw__restore *tw__restore_start(const char *prefix, const tw__saving_view *view)
     tw__trackable_hook = (tw__trackable_hooks){ .bind = bind, .forget = forget };
     restore->uid = ++last_uid;
     restore->prefix = tw__strdup(prefix);
-    tw_status status = restore->prefix ? hold_reader(restore) : TW_RESOURCE_EXHAUSTED;
+    tw_status status = restore->prefix ? tw__restore_hold(restore) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
         status = start(restore, view);
-        release_reader(restore);
+        tw__restore_let_go(restore);
     }
     if (status != TW_OK) {
         tw_release(restore);

@@ -149,6 +149,10 @@ typedef struct tw__waiting {
 } tw__waiting;
 tw__waiting *tw__waiting_of(tw_trackable *object); /* made if there is none */
 tw_status tw__restore_link(tw__restore *restore, size_t node, tw_trackable *object);
+/* Opens the bundle if it is not, and keeps it so until let go. */
+tw_status tw__restore_hold(tw__restore *restore);
+void tw__restore_let_go(tw__restore *restore);
+void tw__restore_close(tw__restore *restore);
 tw_status tw__restore_check(tw__restore *restore, const char *key, tw_variable *variable, const char *name);
 tw_status tw__restore_value(tw__restore *restore, const char *key, tw_variable *variable);
 tw_status tw__restore_by_name(tw__restore *restore, tw_trackable *object);

@@ -249,6 +249,13 @@ static bool read_pairs(const context *c, const tw_field *field, PyObject *rest, 
         const char *name = tw__py_text(c->frame, key, c->function->name, field->name);
         void *object = NULL;
         good = name && read_handle(c, field, value, class, &object);
+        if (name && !good && field->word && strcmp(field->word, "trackable") == 0) {
+            PyErr_Clear();
+            tw__py_error(PyExc_ValueError,
+                         "`%s` was expecting %s to be a trackable object (an object derived from `Trackable`), got %R. If you believe this "
+                         "object should be trackable (i.e. it is part of the TensorFlow Python API and manages state), please open an issue.",
+                         c->function->name, name, value);
+        }
         if (good)
             items[at++] = (tw_pair){ name, object };
     }
@@ -477,6 +484,11 @@ static bool fill_tensors(context *c, const tw_field *field, PyObject *value, tw_
     return good;
 }
 
+static bool same_kind(tw_dtype is, tw_dtype wanted)
+{
+    return is == wanted || tw__dtype_is_integer(is) == tw__dtype_is_integer(wanted);
+}
+
 static bool fill_tensor(context *c, const tw_field *field, PyObject *value, tw_tensor **out, tw_dtype *group)
 {
     tw__py_how how;
@@ -489,6 +501,11 @@ static bool fill_tensor(context *c, const tw_field *field, PyObject *value, tw_t
     if (dtype == TW_DTYPE_NONE && grouped)
         dtype = *group;
     *out = tw__py_to_tensor(value, dtype, how);
+    if (*out && how == TW_HINT && field->word && !grouped && !tw__py_is_tensor_like(value) && !same_kind((*out)->dtype, dtype)) {
+        tw__py_error(PyExc_TypeError, "Cannot convert %R to EagerTensor of dtype %s", value, tw__py_c_name(dtype));
+        tw_release(*out);
+        *out = NULL;
+    }
     if (*out && grouped && *group == TW_DTYPE_NONE)
         *group = (*out)->dtype;
     return tw__py_keep_object(c->frame, *out);

@@ -180,6 +180,21 @@ static PyObject *plain_array(PyObject *value, bool *bfloat16)
     return out;
 }
 
+/* NumPy's datetime scalars show their bytes. */
+static bool is_opaque(PyObject *value, const Py_buffer *view)
+{
+    if (!view->format || strcmp(view->format, "B") != 0 || view->ndim != 1)
+        return false;
+    PyObject *dtype = PyObject_GetAttrString(value, "dtype");
+    PyObject *kind = dtype ? PyObject_GetAttrString(dtype, "kind") : NULL;
+    const char *text = kind && PyUnicode_Check(kind) ? PyUnicode_AsUTF8AndSize(kind, NULL) : "";
+    bool opaque = text && (*text == 'M' || *text == 'm' || *text == 'V');
+    Py_XDECREF(dtype);
+    Py_XDECREF(kind);
+    PyErr_Clear();
+    return opaque;
+}
+
 static tw_tensor *from_view(PyObject *value)
 {
     Py_buffer view;
@@ -194,7 +209,7 @@ tw_tensor *tw__py_from_array(PyObject *value)
 {
     Py_buffer view;
     if (PyObject_CheckBuffer(value) && PyObject_GetBuffer(value, &view, PyBUF_FULL_RO) == 0) {
-        bool foreign = view.format && *view.format == '>';
+        bool foreign = (view.format && *view.format == '>') || is_opaque(value, &view);
         tw_tensor *tensor = foreign ? NULL : from_buffer(&view);
         PyBuffer_Release(&view);
         if (!foreign)

@@ -135,7 +135,10 @@ static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keyword
 static PyObject *reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return Py_BuildValue("O(s)", tw__py_dtype_type, tw_dtype_name(of(self)));
+    PyObject *module = PyImport_ImportModule("thalweg._core");
+    PyObject *maker = module ? PyObject_GetAttrString(module, "as_dtype") : NULL;
+    Py_XDECREF(module);
+    return maker ? Py_BuildValue("N(s)", maker, tw_dtype_name(of(self))) : NULL;
 }
 
 /* ---- what a dtype tells of itself ---- */

@@ -163,6 +163,8 @@ PyType_Slot *tw__py_special_slots(const char *id);            /* of the type of 
 
 /* ---- tracking (tracking.c) ---- */
 void *tw__py_trackable(PyObject *value);                      /* a new reference: the object itself, or a container of a list or dict */
+PyObject *tw__py_wrap_collection(PyObject *value);            /* lists and dicts as wrappers that keep their children in step; new */
+PyObject *tw__py_callable_list(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_get_attribute(PyObject *self, PyObject *name);
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value);
 extern PyMethodDef tw__py_tracking_functions[];               /* for the Python side of lists and dicts */
@@ -170,6 +172,8 @@ extern PyMethodDef tw__py_tracking_functions[];               /* for the Python 
 /* ---- variables, tapes, layers ---- */
 extern PyType_Slot tw__py_variable_slots[], tw__py_tape_slots[], tw__py_layer_slots[], tw__py_optimizer_slots[];
 bool tw__py_is_variable(PyObject *value);
+PyObject *tw__py_unread(PyObject *variable); /* takes it: what an assignment gives */
+PyObject *tw__py_variable_assign(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_tape_gradient(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_tape_watch(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 

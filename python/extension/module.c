@@ -238,6 +238,13 @@ static PyObject *as_dtype(PyObject *self, PyObject *value)
     return tw__py_as_dtype(value, &dtype) ? tw__py_wrap_dtype(dtype) : NULL;
 }
 
+static PyObject *as_shape(PyObject *self, PyObject *value)
+{
+    (void)self;
+    tw_shape shape;
+    return tw__py_as_shape(value, &shape) ? tw__py_wrap_shape(&shape) : NULL;
+}
+
 static PyObject *rows(PyObject *self, PyObject *unused)
 {
     (void)self;
@@ -262,6 +269,7 @@ static PyMethodDef functions[] = {
     { "rows", rows, METH_NOARGS, "Every row: id, path, role, signature, doc, parent." },
     { "is_tensor", is_tensor, METH_O, "Whether the value is a tensor or a variable." },
     { "as_dtype", as_dtype, METH_O, "The dtype that a name or a NumPy dtype means." },
+    { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
     { 0 },
 };
 

@@ -176,6 +176,35 @@ static int adopt(PyObject *self)
     return result;
 }
 
+/* Checkpoint(parts=[…]): lists and dicts among named objects become the wrappers that Python sees as attributes afterwards. */
+static bool wrap_lists(const tw_signature *signature, PyObject *keywords, PyObject **wrapped, PyObject **lists)
+{
+    bool pairs = false;
+    for (int i = 0; i < signature->field_count; i++)
+        pairs |= signature->fields[i].kind == TW_KIND_PAIRS;
+    if (!pairs || !keywords)
+        return true;
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(keywords, &position, &name, &value)) {
+        if (!PyList_Check(value) && !PyDict_Check(value) && !PyTuple_Check(value))
+            continue;
+        if (!*wrapped) {
+            *wrapped = PyDict_Copy(keywords);
+            *lists = PyDict_New();
+        }
+        PyObject *wrapper = *wrapped && *lists ? tw__py_wrap_collection(value) : NULL;
+        bool good = wrapper && PyDict_SetItem(*wrapped, name, wrapper) == 0 && PyDict_SetItem(*lists, name, wrapper) == 0;
+        Py_XDECREF(wrapper);
+        if (!good) {
+            Py_CLEAR(*wrapped);
+            Py_CLEAR(*lists);
+            return false;
+        }
+    }
+    return true;
+}
+
 static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     type_entry *entry = entry_of(Py_TYPE(self));
@@ -186,13 +215,25 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
     }
     if (object->object) /* __init__ a second time */
         return 0;
-    tw_object *made = tw__py_construct(entry->maker, self, arguments, keywords);
-    if (!made)
+    PyObject *wrapped = NULL, *lists = NULL;
+    if (!wrap_lists(entry->class_row->signature, keywords, &wrapped, &lists))
         return -1;
+    tw_object *made = tw__py_construct(entry->maker, self, arguments, wrapped ? wrapped : keywords);
+    Py_XDECREF(wrapped);
+    if (!made) {
+        Py_XDECREF(lists);
+        return -1;
+    }
     Py_INCREF(self); /* attach gives one up */
     attach(object, made);
     tw__py_made(self);
-    return adopt(self);
+    int result = adopt(self);
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    while (result == 0 && lists && PyDict_Next(lists, &position, &name, &value))
+        result = PyObject_GenericSetAttr(self, name, value);
+    Py_XDECREF(lists);
+    return result;
 }
 
 typedef struct visit_context {
@@ -362,6 +403,10 @@ tw__py_vectorcall tw__py_special_method(const char *id)
     } special[] = {
         { "tape_gradient", tw__py_tape_gradient },
         { "tape_watch", tw__py_tape_watch },
+        { "optimizer_variables", tw__py_callable_list },
+        { "variable_assign", tw__py_variable_assign },
+        { "variable_assign_add", tw__py_variable_assign },
+        { "variable_assign_sub", tw__py_variable_assign },
     };
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         if (strcmp(special[i].id, id) == 0)

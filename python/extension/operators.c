@@ -106,7 +106,8 @@ static PyObject *binary(operation which, PyObject *left, PyObject *right)
     bool own = is_own(left);
     tw_dtype dtype = tw__py_dtype_of_value(own ? left : right);
     tw_tensor *a = own ? tw__py_to_tensor(left, TW_DTYPE_NONE, TW_HINT) : tw__py_to_tensor(left, dtype, TW_FORCE);
-    tw_tensor *b = a ? tw__py_to_tensor(right, own && !is_own(right) ? dtype : TW_DTYPE_NONE, TW_HINT) : NULL;
+    bool foreign = own && !is_own(right), exact = which == EQUAL || which == NOT_EQUAL;
+    tw_tensor *b = a ? tw__py_to_tensor(right, foreign ? dtype : TW_DTYPE_NONE, foreign && exact ? TW_FORCE : TW_HINT) : NULL;
     PyObject *out = b ? choose(which, a, b) : NULL;
     tw_release(a);
     tw_release(b);

@@ -89,6 +89,8 @@ static PyObject *apply(tw_optimizer *optimizer, PyObject *grads_and_vars, const 
         tw_optimizer_apply_gradients_args args = { .self = optimizer, .gradients = { gradients, count }, .variables = { variables, count },
                                                    .name = name };
         out = tw__py_wrap(tw__impl_optimizer_apply_gradients(&args));
+        if (out && count)
+            out = tw__py_unread(out);
     }
     tw__py_frame_end(&frame);
     Py_DECREF(pairs);

@@ -320,7 +320,10 @@ static PyObject *get_dims(PyObject *self, void *unused)
 static PyObject *reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return Py_BuildValue("O(N)", tw__py_shape_type, get_dims(self, NULL));
+    PyObject *module = PyImport_ImportModule("thalweg._core");
+    PyObject *maker = module ? PyObject_GetAttrString(module, "as_shape") : NULL;
+    Py_XDECREF(module);
+    return maker ? Py_BuildValue("N(N)", maker, get_dims(self, NULL)) : NULL;
 }
 
 static PyMethodDef methods[] = {

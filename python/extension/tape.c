@@ -119,7 +119,7 @@ static bool not_a_tensor(PyObject *value)
     return false;
 }
 
-/* Objects of a flat list, in memory of the frame; what can't be differentiated is told as TensorFlow tells it. */
+/* Objects of a flat list, in memory of the frame; with `what`, what can't be differentiated is told. */
 static bool collect(tw__py_frame *frame, PyObject *flat, const char *what, tw_objects *out)
 {
     Py_ssize_t count = PyList_Size(flat);
@@ -130,7 +130,7 @@ static bool collect(tw__py_frame *frame, PyObject *flat, const char *what, tw_ob
         if (!items[i])
             return not_a_tensor(value);
         tw_dtype dtype = tw__py_dtype_of_value(value);
-        if (!differentiable(dtype) && !warn(what, dtype))
+        if (what && !differentiable(dtype) && !warn(what, dtype))
             return false;
     }
     *out = (tw_objects){ items, count };
@@ -169,13 +169,13 @@ PyObject *tw__py_tape_watch(PyObject *self, PyObject *const *arguments, size_t s
     return out;
 }
 
-/* Targets that are no float are ignored with a warning; a source that is none has the gradient None. */
+/* Targets that are no float are ignored; a source that is none has the gradient None. */
 static bool prepare(tw__py_frame *frame, PyObject *target, PyObject *sources, PyObject *gradients, PyObject *flat_sources,
                     tw_tape_gradient_args *args)
 {
     PyObject *flat_targets = PyList_New(0), *flat_gradients = PyList_New(0);
     bool good = flat_targets && flat_gradients && flatten(target, flat_targets) && flatten(sources, flat_sources) &&
-                collect(frame, flat_targets, "target", &args->target) && collect(frame, flat_sources, "source", &args->sources);
+                collect(frame, flat_targets, NULL, &args->target) && collect(frame, flat_sources, NULL, &args->sources);
     if (good && gradients && gradients != Py_None) {
         good = flatten(gradients, flat_gradients);
         if (!is_nest(target) && is_nest(gradients)) { /* a list of numbers for one target */

@@ -23,6 +23,25 @@ static PyObject *wrap_or_none(void *object)
     return tw__py_wrap(tw_retain(object));
 }
 
+/* "relu" as the function, "zeros" as an initializer, where there is such; else the name. */
+static PyObject *named_value(const char *group, const char *name)
+{
+    char path[80];
+    bool activation = strcmp(group, "activation") == 0;
+    snprintf(path, sizeof path, "thalweg.keras.%ss", group);
+    if (!name && activation)
+        name = "linear";
+    if (!name)
+        Py_RETURN_NONE;
+    PyObject *module = PyImport_ImportModule(path);
+    PyObject *value = !module      ? NULL
+                      : activation ? PyObject_GetAttrString(module, name)
+                                   : PyObject_CallMethod(module, "get", "s", name);
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return value ? value : PyUnicode_FromString(name);
+}
+
 static PyObject *config_value(const tw_field *field, const char *config)
 {
     const void *place = config + field->offset;
@@ -46,8 +65,8 @@ static PyObject *config_value(const tw_field *field, const char *config)
         return PyUnicode_FromString(*(const char *const *)place);
     case TW_KIND_NAMED: {
         tw_named named = *(const tw_named *)place;
-        if (named && !tw__named_is_object(named))
-            return PyUnicode_FromString(named);
+        if (!tw__named_is_object(named))
+            return named_value(field->word, named);
         PyObject *function = tw__py_callable_function((void *)named);
         Py_XINCREF(function);
         return function ? function : wrap_or_none((void *)named);
@@ -121,7 +140,7 @@ static bool is_collection(PyObject *value)
 }
 
 /* Lists and dicts as the wrappers that keep their children in step; anything else unchanged. A new reference. */
-static PyObject *wrapped(PyObject *value)
+PyObject *tw__py_wrap_collection(PyObject *value)
 {
     if (!is_collection(value)) {
         Py_INCREF(value);
@@ -141,7 +160,7 @@ void *tw__py_trackable(PyObject *value)
         }
         return tw_retain(object);
     }
-    PyObject *wrapper = is_collection(value) ? wrapped(value) : NULL;
+    PyObject *wrapper = is_collection(value) ? tw__py_wrap_collection(value) : NULL;
     PyObject *container = wrapper ? PyObject_GetAttrString(wrapper, "_container") : NULL;
     void *object = container ? tw_retain(tw__py_unwrap(container, &tw__container_class)) : NULL;
     Py_XDECREF(wrapper);
@@ -162,7 +181,7 @@ static bool has_setter(PyObject *self, PyObject *name)
 
 static int track(PyObject *self, tw_trackable *parent, PyObject *name, const char *text, PyObject *value)
 {
-    PyObject *stored = wrapped(value);
+    PyObject *stored = tw__py_wrap_collection(value);
     if (!stored)
         return -1;
     tw_object *child = NULL;
@@ -206,6 +225,16 @@ int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value)
         return track(self, (tw_trackable *)object, name, text, value);
     tw__untrack((tw_trackable *)object, text);
     return PyObject_GenericSetAttr(self, name, NULL);
+}
+
+/* optimizer.variables: a list that may also be called. */
+PyObject *tw__py_callable_list(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names)
+{
+    PyObject *list = tw__py_function_call(function, arguments, count, names);
+    PyObject *module = list ? containers_module() : NULL;
+    PyObject *out = module ? PyObject_CallMethod(module, "CallableList", "(O)", list) : NULL;
+    Py_XDECREF(list);
+    return out;
 }
 
 /* ---- for thalweg/_containers.py ---- */

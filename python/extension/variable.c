@@ -4,6 +4,7 @@
 #include "extension.h"
 
 static PyTypeObject *variable_type; /* found at first use: the row's */
+static PyTypeObject *unread_type;
 
 bool tw__py_is_variable(PyObject *value)
 {
@@ -78,7 +79,8 @@ static PyObject *repr(PyObject *self)
     PyObject *out = NULL;
     if (shape && numbers) {
         size_t skip = strlen("numpy=") + (numbers[6] == '\n');
-        out = PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s, numpy=%s%s", variable->name, shape,
+        out = PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s, numpy=%s%s",
+                                   Py_TYPE(self) == unread_type ? "UnreadVariable" : variable->name, shape,
                                    tw_dtype_name(variable->resource->dtype), numbers[6] == '\n' ? "\n" : "", numbers + skip);
     } else {
         tw__py_raise();
@@ -183,6 +185,26 @@ static PyObject *deep_copy(PyObject *self, PyObject *memo)
     return out;
 }
 
+/* Arguments that would have to change what the variable does. */
+static bool supported(PyObject *arguments, PyObject *keywords)
+{
+    static const struct {
+        const char *name;
+        Py_ssize_t place;
+    } refused[] = { { "caching_device", 3 }, { "variable_def", 5 }, { "import_scope", 7 }, { "constraint", 8 }, { "synchronization", 9 },
+                    { "aggregation", 10 } };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        PyObject *given = refused[i].place < PyTuple_Size(arguments) ? PyTuple_GetItem(arguments, refused[i].place)
+                          : keywords                                 ? PyDict_GetItemString(keywords, refused[i].name)
+                                                                     : NULL;
+        if (given && given != Py_None) {
+            tw__py_error(PyExc_NotImplementedError, "tf.Variable: the argument '%s' is not supported, got %R", refused[i].name, given);
+            return false;
+        }
+    }
+    return true;
+}
+
 static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     /* initial_value may be a function that gives it; what is not supported is refused rather than ignored. */
@@ -194,6 +216,8 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
                                        "`variable_def`. You provided neither.");
         return -1;
     }
+    if (!supported(arguments, keywords))
+        return -1;
     initproc base = PyType_GetSlot(tw__py_object_type, Py_tp_init);
     if (!PyCallable_Check(first) || TW_IS_TENSOR(first))
         return base(self, arguments, keywords);
@@ -276,3 +300,66 @@ PyType_Slot tw__py_variable_slots[64] = {
     { Py_tp_methods, methods },
     { Py_tp_getset, getters },
 };
+
+/* ---- what an assignment gives ---- */
+
+/* The variable again, but printed as TensorFlow prints what comes out of assign: it holds the variable and is no peer of its own. */
+static void end_unread(PyObject *self)
+{
+    tw__py_object *object = (tw__py_object *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (object->weak)
+        PyObject_ClearWeakRefs(self);
+    Py_CLEAR(object->dict);
+    tw_release(object->object);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static int traverse_unread(PyObject *self, visitproc visit, void *arg)
+{
+    tw__py_object *object = (tw__py_object *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(object->dict);
+    if (object->object)
+        Py_VISIT((PyObject *)object->object->peer);
+    return 0;
+}
+
+static int clear_unread(PyObject *self)
+{
+    Py_CLEAR(((tw__py_object *)self)->dict);
+    return 0;
+}
+
+static PyType_Slot unread_slots[] = {
+    { Py_tp_dealloc, end_unread }, { Py_tp_traverse, traverse_unread }, { Py_tp_clear, clear_unread }, { 0 },
+};
+static PyType_Spec unread_spec = { "thalweg.UnreadVariable", sizeof(tw__py_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, unread_slots };
+
+PyObject *tw__py_unread(PyObject *variable)
+{
+    if (!variable || !tw__py_is_variable(variable))
+        return variable;
+    if (!unread_type) {
+        PyObject *made = PyType_FromSpecWithBases(&unread_spec, (PyObject *)variable_type);
+        if (!made) {
+            Py_DECREF(variable);
+            return NULL;
+        }
+        unread_type = (PyTypeObject *)made;
+    }
+    allocfunc allocate = PyType_GetSlot(unread_type, Py_tp_alloc);
+    tw__py_object *out = (tw__py_object *)allocate(unread_type, 0);
+    if (out)
+        out->object = ((tw__py_object *)variable)->object; /* our reference to the peer becomes its */
+    else
+        Py_DECREF(variable);
+    return (PyObject *)out;
+}
+
+PyObject *tw__py_variable_assign(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names)
+{
+    return tw__py_unread(tw__py_function_call(function, arguments, count, names));
+}

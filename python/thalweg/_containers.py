@@ -127,6 +127,13 @@ class _TupleWrapper(tuple):
         return tuple, (tuple(self),)
 
 
+class CallableList(list):
+    """A list that was a method once: optimizer.variables and optimizer.variables()."""
+
+    def __call__(self):
+        return self
+
+
 def wrap(value):
     """The wrapper of a list, dict or tuple; anything else as it is."""
     kind = type(value)

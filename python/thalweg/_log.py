@@ -15,12 +15,10 @@ def warning(message, *args):
 
 
 def warn_dtype(what, dtype):
-    """A tensor that can't be differentiated was watched or asked for; the first five are told."""
+    """A tensor that can't be differentiated was watched; the first five are told."""
     _seen[what] = _seen.get(what, 0) + 1
     if _seen[what] <= 5:
-        name = {"watched": "watched tensor", "target": "target tensor", "source": "source tensor"}[what]
-        tail = " when calling GradientTape.gradient" if what != "watched" else ""
-        warning("The dtype of the %s must be floating (e.g. tf.float32)%s, got tf.%s", name, tail, dtype)
+        warning("The dtype of the %s tensor must be floating (e.g. tf.float32), got tf.%s", what, dtype)
 
 
 def warn_missing(names):

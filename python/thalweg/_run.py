@@ -8,6 +8,7 @@ def stand_in():
     for name, module in list(sys.modules.items()):
         if name == "thalweg" or (name.startswith("thalweg.") and not name.startswith("thalweg._")):
             sys.modules["tensorflow" + name[7:]] = module
+            module.__name__ = "tensorflow" + name[7:]  # as messages say it
             if name.startswith("thalweg.keras"):
                 sys.modules[name[8:]] = module
     return thalweg

@@ -197,14 +197,14 @@ static tw_status update_wrapped(tw_metric *metric, tw_tensor *y_true, tw_tensor 
     return status;
 }
 
-TW_METHOD(wrapper_update_state,
+TW_METHOD(metric_update,
           "keras.metrics.MeanMetricWrapper.update_state(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None)",
           "Adds a batch.")
 {
     return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight);
 }
 
-TW_METHOD(wrapper_call,
+TW_METHOD(metric_call,
           "keras.metrics.MeanMetricWrapper.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
           "Adds a batch and gives the mean.")
 {

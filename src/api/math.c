@@ -68,7 +68,7 @@ TW_API(clip_by_value,
     tw_tensor *out = low ? TW_BINARY(Maximum, low, args->clip_value_min) : NULL;
     if (out && !tw__shape_equal(&out->shape, &args->t->shape)) {
         char *given = tw__shape_tuple(&args->t->shape), *made = tw__shape_tuple(&out->shape);
-        tw__fail(TW_INVALID_ARGUMENT, "Shapes %s and %s are incompatible", given ? given : "", made ? made : "");
+        tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", given ? given : "", made ? made : "");
         tw__free(given);
         tw__free(made);
         tw_release(out);

@@ -12,9 +12,9 @@ TW_REALS(TW_BINARY_LOOP, multiply, a *b)
 TW_INTEGERS(TW_BINARY_LOOP, multiply, (wide)a *(wide)b)
 /* The plain formula: C's product also repairs infinities, which TensorFlow's does not. */
 TW_BINARY_LOOP(multiply, complex64, float complex, float, float complex, ,
-               CMPLXF(crealf(a) * crealf(b) - cimagf(a) * cimagf(b), crealf(a) * cimagf(b) + cimagf(a) * crealf(b)))
+               __builtin_complex(crealf(a) * crealf(b) - cimagf(a) * cimagf(b), crealf(a) * cimagf(b) + cimagf(a) * crealf(b)))
 TW_BINARY_LOOP(multiply, complex128, double complex, double, double complex, ,
-               CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b)))
+               __builtin_complex(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b)))
 
 #define ALL_NUMBERS(name) TW_REAL_LOOPS(name), TW_INTEGER_LOOPS(name), TW_COMPLEX_LOOPS(name)
 const tw__binary tw__binary_add = { .loops = { ALL_NUMBERS(add) } };

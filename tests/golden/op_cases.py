@@ -96,6 +96,8 @@ class Cases:
 
     def add(self, op, tolerance=None, gradient=False, note=None, values=True, **arguments):
         """values=False: only shapes and dtypes of the outputs are compared."""
+        if not isinstance(values, bool):  # some ops have an input of that name
+            arguments["values"], values = values, True
         inputs, attrs = self._split(op, dict(arguments))
         flat = [t for v in inputs.values() for t in (v if isinstance(v, list) else [v])]
         with tf.GradientTape() as tape:

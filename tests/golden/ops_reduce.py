@@ -47,7 +47,7 @@ for shape, axes in (((3, 70), i32(1)), ((70, 3), i32(0)), ((257, 2), i32(0)), ((
 for op in ("Max", "Min"):
     c.add(op, input=f32([1, np.nan, 3]), reduction_indices=i32(0))
     c.add(op, input=f32([[np.inf, -np.inf, 1], [np.nan, 2, 1]]), reduction_indices=i32(1))
-    c.add(op, input=np.array([[1., 3, 3, 2], [5, 5, 5, 1]]), reduction_indices=i32(1), gradient=True, note="ties share")
+    c.add(op, input=f32([[1, 3, 3, 2], [5, 5, 5, 1]]), reduction_indices=i32(1), gradient=True, note="ties share")
 c.add("Prod", input=np.array([[2., 0, 3], [0, 0, 4]]), reduction_indices=i32(1), gradient=True, note="zeros")
 c.add("Sum", input=np.array([100, 100, 100], np.int8), reduction_indices=i32(0))
 c.add("Mean", input=np.array([100, 100, 100], np.int8), reduction_indices=i32(0))

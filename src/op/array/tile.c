@@ -1,0 +1,137 @@
+/* Tile: a tensor repeated along its dimensions. OneHot: indices as vectors of one bright place. */
+#include "kernel/copy.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+static tw_status tile_shape(tw__inference *inference)
+{
+    const tw_shape *in = inference->shapes[0];
+    tw_shape *out = &inference->out_shapes[0];
+    const tw_tensor *multiples = inference->values[1];
+    TW_TRY(tw__need_rank(inference, 1, 1));
+    if (in->rank < 0)
+        return TW_OK;
+    if (multiples && multiples->count != in->rank)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected multiples argument to be a vector of length %d but got length %lld [Op:Tile]",
+                          in->rank, (long long)multiples->count);
+    for (int i = 0; i < in->rank; i++) {
+        out->dims[i] = -1;
+        if (!multiples)
+            continue;
+        int64_t times = tw_tensor_int_at(multiples, i);
+        if (times < 0)
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected multiples[%d] >= 0, but got %lld [Op:Tile]", i, (long long)times);
+        if (in->dims[i] >= 0 && __builtin_mul_overflow(in->dims[i], times, &out->dims[i]))
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Encountered overflow when multiplying %lld with %lld [Op:Tile]",
+                              (long long)in->dims[i], (long long)times);
+    }
+    out->rank = in->rank;
+    return TW_OK;
+}
+
+static tw_status tile_compute(tw__kernel *kernel)
+{
+    const tw_tensor *in = kernel->inputs[0];
+    tw_tensor *out = kernel->outputs[0];
+    int64_t from[TW_MAX_RANK], to[TW_MAX_RANK];
+    tw__walk walk = { 0 };
+    if (out->count == 0)
+        return TW_OK;
+    tw__strides(&in->shape, from);
+    tw__strides(&out->shape, to);
+    for (int i = 0; i < in->shape.rank; i++) {
+        tw__walk_add(&walk, out->shape.dims[i] / in->shape.dims[i], to[i] * in->shape.dims[i], 0);
+        tw__walk_add(&walk, in->shape.dims[i], to[i], from[i]);
+    }
+    return tw__copy_walk(out->dtype, out->data, in->data, &walk);
+}
+
+/* Axis by axis: [before, times, rest] is summed over `times`. */
+static tw_status tile_gradient(tw__gradient *gradient)
+{
+    tw_tensor *x = gradient->inputs[0];
+    if (!gradient->output_grads[0] || !gradient->wanted[0])
+        return TW_OK;
+    tw_tensor *sum = tw_retain(gradient->output_grads[0]);
+    tw_shape shape = sum->shape;
+    for (int i = 0; sum && i < shape.rank; i++) {
+        int64_t times = tw_tensor_int_at(gradient->inputs[1], i), before = 1, rest = x->shape.dims[i];
+        if (times == 1)
+            continue;
+        for (int k = 0; k < i; k++)
+            before *= shape.dims[k];
+        for (int k = i + 1; k < shape.rank; k++)
+            rest *= shape.dims[k];
+        tw_tensor *parts = TW_G2(Reshape, sum, tw__ints_tensor((const int64_t[]){ before, times, rest }, 3, TW_INT64));
+        sum = TW_G2(Sum, parts, tw__ints_tensor(&(int64_t){ 1 }, 1, TW_INT32));
+        shape.dims[i] = x->shape.dims[i];
+    }
+    gradient->input_grads[0] = tw__reshape_like(sum, x);
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+TW_OP(Tile,
+    .inputs = "input: T, multiples: Tmultiples", .outputs = "output: T", .attrs = "T: type, Tmultiples: {int32, int64} = int32",
+    .shape = tile_shape, .compute = tile_compute, .gradient = tile_gradient,
+    .doc = "Repeats a tensor along each dimension.");
+
+/* ---- OneHot ---- */
+
+static tw_status one_hot_shape(tw__inference *inference)
+{
+    const tw_shape *in = inference->shapes[0];
+    int64_t axis = TW_ATTR(inference, "axis")->i, depth = -1;
+    static const char *const names[] = { "", "depth", "on_value", "off_value" };
+    for (int i = 1; i < 4; i++) {
+        if (inference->shapes[i]->rank > 0)
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%s must be a scalar, but got: %s [Op:OneHot]", names[i],
+                              tw__shape_text(inference->shapes[i]));
+    }
+    if (inference->values[1]) {
+        depth = tw_tensor_int_at(inference->values[1], 0);
+        if (depth < 0)
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "depth must be non-negative, got: %lld [Op:OneHot]", (long long)depth);
+    }
+    if (in->rank < 0)
+        return TW_OK;
+    if (axis < -1 || axis > in->rank)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected axis to be -1 or between [0, %d).  But received: %lld [Op:OneHot]",
+                          in->rank + 1, (long long)axis);
+    if (in->rank == TW_MAX_RANK)
+        return TW_OP_FAIL(inference, TW_UNIMPLEMENTED, "rank %d, at most %d are supported", in->rank + 1, TW_MAX_RANK);
+    int place = axis < 0 ? in->rank : (int)axis;
+    tw_shape *out = &inference->out_shapes[0];
+    out->rank = in->rank + 1;
+    for (int i = 0; i < out->rank; i++)
+        out->dims[i] = i == place ? depth : in->dims[i < place ? i : i - 1];
+    return TW_OK;
+}
+
+static tw_status one_hot_compute(tw__kernel *kernel)
+{
+    const tw_tensor *indices = kernel->inputs[0];
+    tw_tensor *out = kernel->outputs[0];
+    int64_t axis = TW_ATTR(kernel, "axis")->i, depth = tw_tensor_int_at(kernel->inputs[1], 0), inner = 1;
+    size_t size = tw__element_size(out->dtype);
+    for (int i = axis < 0 ? indices->shape.rank : (int)axis; i < indices->shape.rank; i++)
+        inner *= indices->shape.dims[i];
+    if (out->dtype != TW_STRING)
+        TW_TRY(tw__fill_elements(out->dtype, out->data, kernel->inputs[3]->data, out->count));
+    for (int64_t i = 0; i < indices->count; i++) {
+        int64_t index = tw_tensor_int_at(indices, i), start = i / inner * depth * inner + i % inner;
+        if (out->dtype == TW_STRING) {
+            for (int64_t k = 0; k < depth; k++)
+                TW_TRY(tw__copy_elements(TW_STRING, (tw_string *)out->data + start + k * inner, kernel->inputs[k == index ? 2 : 3]->data, 1));
+        } else if (index >= 0 && index < depth) {
+            memcpy((char *)out->data + (size_t)(start + index * inner) * size, kernel->inputs[2]->data, size);
+        }
+    }
+    return TW_OK;
+}
+
+TW_OP(OneHot,
+    .inputs = "indices: TI, depth: int32, on_value: T, off_value: T", .outputs = "output: T",
+    .attrs = "axis: int = -1, T: type, TI: {uint8, int8, int32, int64} = int64",
+    .shape = one_hot_shape, .compute = one_hot_compute,
+    .doc = "on_value where the place along the new axis is the index, else off_value.");

@@ -1,0 +1,125 @@
+/* Where the greatest or least element stands: ArgMax, ArgMin. The first of equals wins; what is not a number never does. */
+#include <math.h>
+
+#include "op/array/array.h"
+#include "rows.h"
+
+static tw_status arg_axis(const tw_op *op, const tw_tensor *dimension, const tw_shape *shape, int *axis)
+{
+    int64_t given;
+    TW_TRY(tw__scalar_value(op, dimension, "dim", &given));
+    if (!tw__axis_normal(given, shape->rank, axis))
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected dimension in the range [%d, %d), but got %lld [Op:%s]", -shape->rank, shape->rank,
+                        (long long)given, op->name);
+    if (shape->dims[*axis] == 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "Reduction axis %d is empty in shape %s [Op:%s]", *axis, tw__shape_text(shape), op->name);
+    return TW_OK;
+}
+
+static tw_status arg_shape(tw__inference *inference)
+{
+    const tw_shape *in = inference->shapes[0];
+    tw_shape *out = &inference->out_shapes[0];
+    int axis = -1;
+    if (in->rank < 0)
+        return TW_OK;
+    if (inference->values[1])
+        TW_TRY(arg_axis(inference->op, inference->values[1], in, &axis));
+    out->rank = in->rank > 0 ? in->rank - 1 : 0;
+    for (int i = 0; i < out->rank; i++)
+        out->dims[i] = axis < 0 ? -1 : in->dims[i < axis ? i : i + 1];
+    return TW_OK;
+}
+
+static void put_index(tw_tensor *out, int64_t at, int64_t value)
+{
+    if (out->dtype == TW_INT64)
+        ((int64_t *)out->data)[at] = value;
+    else if (out->dtype == TW_INT32)
+        ((int32_t *)out->data)[at] = (int32_t)value;
+    else
+        ((uint16_t *)out->data)[at] = (uint16_t)value;
+}
+
+#define SAME(x) (x)
+#define LIMIT (greatest ? -INFINITY : INFINITY)
+#define SEARCH(type, work, load, start)                                                 \
+    for (int64_t o = 0; o < outer; o++) {                                               \
+        for (int64_t j = 0; j < inner; j++) {                                           \
+            const type *x = (const type *)in->data + o * size * inner + j;              \
+            work best = start;                                                          \
+            int64_t found = 0;                                                          \
+            for (int64_t k = 0; k < size; k++) {                                        \
+                work value = load(x[k * inner]);                                        \
+                if (greatest ? value > best : value < best) {                           \
+                    best = value;                                                       \
+                    found = k;                                                          \
+                }                                                                       \
+            }                                                                           \
+            put_index(kernel->outputs[0], o * inner + j, found);                        \
+        }                                                                               \
+    }                                                                                   \
+    return TW_OK
+
+static tw_status search(tw__kernel *kernel, bool greatest)
+{
+    const tw_tensor *in = kernel->inputs[0];
+    int64_t outer = 1, size = 1, inner = 1;
+    int axis;
+    TW_TRY(arg_axis(kernel->op, kernel->inputs[1], &in->shape, &axis));
+    for (int i = 0; i < in->shape.rank; i++)
+        *(i < axis ? &outer : i == axis ? &size : &inner) *= in->shape.dims[i];
+    switch (in->dtype) {
+    case TW_FLOAT32:
+        SEARCH(float, float, SAME, LIMIT);
+    case TW_FLOAT64:
+        SEARCH(double, double, SAME, LIMIT);
+    case TW_FLOAT16:
+        SEARCH(uint16_t, float, tw__half_to_float, LIMIT);
+    case TW_BFLOAT16:
+        SEARCH(uint16_t, float, tw__bfloat16_to_float, LIMIT);
+    case TW_INT8:
+        SEARCH(int8_t, int8_t, SAME, x[0]);
+    case TW_BOOL:
+    case TW_UINT8:
+        SEARCH(uint8_t, uint8_t, SAME, x[0]);
+    case TW_INT16:
+        SEARCH(int16_t, int16_t, SAME, x[0]);
+    case TW_UINT16:
+        SEARCH(uint16_t, uint16_t, SAME, x[0]);
+    case TW_INT32:
+        SEARCH(int32_t, int32_t, SAME, x[0]);
+    case TW_UINT32:
+        SEARCH(uint32_t, uint32_t, SAME, x[0]);
+    case TW_INT64:
+        SEARCH(int64_t, int64_t, SAME, x[0]);
+    case TW_UINT64:
+        SEARCH(uint64_t, uint64_t, SAME, x[0]);
+    default:
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "dtype %s", tw_dtype_name(in->dtype));
+    }
+}
+
+static tw_status max_compute(tw__kernel *kernel)
+{
+    return search(kernel, true);
+}
+
+static tw_status min_compute(tw__kernel *kernel)
+{
+    return search(kernel, false);
+}
+
+#define ORDERED "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, bool"
+
+TW_OP(ArgMax,
+    .inputs = "input: T, dimension: Tidx", .outputs = "output: output_type",
+    .attrs = "T: {" ORDERED "}, Tidx: {int16, int32, int64} = int32, output_type: {int16, uint16, int32, int64} = int64",
+    .shape = arg_shape, .compute = max_compute,
+    .doc = "Where the greatest element along an axis stands.");
+
+TW_OP(ArgMin,
+    .inputs = "input: T, dimension: Tidx", .outputs = "output: output_type",
+    .attrs = "T: {" ORDERED "}, Tidx: {int32, int64} = int32, output_type: {int32, int64} = int64",
+    .shape = arg_shape, .compute = min_compute,
+    .doc = "Where the least element along an axis stands.");

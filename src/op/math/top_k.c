@@ -1,0 +1,280 @@
+/* TopKV2: the greatest elements of each row, in falling order; of equals the first. InTopKV2: whether a class is among the k best.
+ * Bincount and DenseBincount: how often each number occurs. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "op/array/array.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+static tw_status top_shape(tw__inference *inference)
+{
+    const tw_shape *in = inference->shapes[0];
+    int64_t k = -1;
+    if (inference->values[1]) {
+        TW_TRY(tw__scalar_value(inference->op, inference->values[1], "k", &k));
+        if (k < 0)
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Need k >= 0, got %lld [Op:TopKV2]", (long long)k);
+    }
+    if (in->rank == 0)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "input must be >= 1-D, got shape [] [Op:TopKV2]");
+    if (in->rank < 0)
+        return TW_OK;
+    int64_t columns = in->dims[in->rank - 1];
+    if (columns >= 0 && k > columns)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "input must have at least k columns. Had %lld, needed %lld [Op:TopKV2]",
+                          (long long)columns, (long long)k);
+    for (int i = 0; i < 2; i++) {
+        inference->out_shapes[i] = *in;
+        inference->out_shapes[i].dims[in->rank - 1] = k;
+    }
+    return TW_OK;
+}
+
+typedef struct ranked {
+    double value;
+    uint64_t whole; /* 64-bit integers, moved so that they compare without sign */
+    int64_t index;
+} ranked;
+
+static int by_rank(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    bool x_nan = x->value != x->value, y_nan = y->value != y->value;
+    if (x_nan != y_nan)
+        return x_nan ? 1 : -1;
+    if (!x_nan && x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    if (x->whole != y->whole)
+        return x->whole > y->whole ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Brings the `keep` first of `count` to the front, in order: a heap of the kept ones whose root is the last of them. */
+static void sift(ranked *heap, int64_t size, int64_t at)
+{
+    for (;;) {
+        int64_t worst = at, left = 2 * at + 1;
+        for (int64_t child = left; child < left + 2 && child < size; child++) {
+            if (by_rank(&heap[child], &heap[worst]) > 0)
+                worst = child;
+        }
+        if (worst == at)
+            return;
+        ranked swap = heap[at];
+        heap[at] = heap[worst];
+        heap[worst] = swap;
+        at = worst;
+    }
+}
+
+static void select_best(ranked *items, int64_t count, int64_t keep)
+{
+    for (int64_t i = keep / 2 - 1; i >= 0; i--)
+        sift(items, keep, i);
+    for (int64_t i = keep; keep && i < count; i++) {
+        if (by_rank(&items[i], &items[0]) < 0) {
+            items[0] = items[i];
+            sift(items, keep, 0);
+        }
+    }
+    qsort(items, (size_t)keep, sizeof *items, by_rank);
+}
+
+static void put_index(tw_tensor *out, int64_t at, int64_t value)
+{
+    if (out->dtype == TW_INT64)
+        ((int64_t *)out->data)[at] = value;
+    else if (out->dtype == TW_INT32)
+        ((int32_t *)out->data)[at] = (int32_t)value;
+    else
+        ((int16_t *)out->data)[at] = (int16_t)value;
+}
+
+static tw_status top_compute(tw__kernel *kernel)
+{
+    const tw_tensor *in = kernel->inputs[0];
+    tw_tensor *values = kernel->outputs[0], *indices = kernel->outputs[1];
+    int64_t columns = in->shape.dims[in->shape.rank - 1], k = tw_tensor_int_at(kernel->inputs[1], 0);
+    size_t size = tw__element_size(in->dtype);
+    if (values->count == 0)
+        return TW_OK;
+    ranked *row = tw__alloc_array((size_t)columns, sizeof *row);
+    if (!row)
+        return tw__error_status();
+    bool whole = in->dtype == TW_INT64 || in->dtype == TW_UINT64;
+    for (int64_t r = 0; r < in->count / columns; r++) {
+        for (int64_t c = 0; c < columns; c++) {
+            int64_t at = r * columns + c;
+            row[c].index = c;
+            row[c].value = whole ? 0 : tw_tensor_double_at(in, at);
+            row[c].whole = whole ? (uint64_t)tw_tensor_int_at(in, at) ^ (in->dtype == TW_INT64 ? (uint64_t)1 << 63 : 0) : 0;
+        }
+        select_best(row, columns, k);
+        for (int64_t i = 0; i < k; i++) {
+            memcpy((char *)values->data + (size_t)(r * k + i) * size,
+                   (const char *)in->data + (size_t)(r * columns + row[i].index) * size, size);
+            put_index(indices, r * k + i, row[i].index);
+        }
+    }
+    tw__free(row);
+    return TW_OK;
+}
+
+/* dy goes back to where the values came from: flat places are row * columns + index. */
+static tw_status top_gradient(tw__gradient *gradient)
+{
+    tw_tensor *x = gradient->inputs[0], *dy = gradient->output_grads[0];
+    if (!dy || !gradient->wanted[0])
+        return TW_OK;
+    int64_t columns = x->shape.dims[x->shape.rank - 1], k = dy->shape.dims[dy->shape.rank - 1], rows = columns ? x->count / columns : 0;
+    tw_auto tw_tensor *offsets = tw__tensor_empty(TW_INT64, &TW_SHAPE(rows, 1));
+    if (!offsets)
+        return tw__error_status();
+    for (int64_t r = 0; r < rows; r++)
+        ((int64_t *)offsets->data)[r] = r * columns;
+    tw_tensor *indices = gradient->outputs[1]->dtype == TW_INT64
+                             ? tw_retain(gradient->outputs[1])
+                             : tw__call(&tw__op_Cast, TW_IN(gradient->outputs[1]), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT64)), 1);
+    indices = TW_G2(Reshape, indices, tw__ints_tensor((const int64_t[]){ rows, k }, 2, TW_INT64));
+    indices = TW_G2(AddV2, indices, tw_retain(offsets));
+    tw_auto tw_tensor *flat = TW_G2(Reshape, indices, tw__ints_tensor((const int64_t[]){ rows * k, 1 }, 2, TW_INT64));
+    tw_auto tw_tensor *values = TW_G2(Reshape, tw_retain(dy), tw__ints_tensor((const int64_t[]){ rows * k }, 1, TW_INT64));
+    tw_auto tw_tensor *shape = tw__ints_tensor(&x->count, 1, TW_INT64);
+    tw_tensor *spread = flat && values && shape ? tw__call(&tw__op_ScatterNd, TW_IN(flat, values, shape), 3, NULL, 0) : NULL;
+    gradient->input_grads[0] = tw__reshape_like(spread, x);
+    return gradient->input_grads[0] ? TW_OK : tw__error_status();
+}
+
+TW_OP(TopKV2,
+    .inputs = "input: T, k: Tk", .outputs = "values: T, indices: index_type",
+    .attrs = "sorted: bool = true, T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}, "
+             "Tk: {int16, int32, int64} = int32, index_type: {int16, int32, int64} = int32",
+    .shape = top_shape, .compute = top_compute, .gradient = top_gradient,
+    .doc = "The k greatest elements of each row, in falling order, and where they stand.");
+
+/* ---- InTopKV2 ---- */
+
+static tw_status in_top_shape(tw__inference *inference)
+{
+    const tw_shape *predictions = inference->shapes[0], *targets = inference->shapes[1];
+    if (predictions->rank >= 0 && predictions->rank != 2)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "predictions must be 2-dimensional, got shape %s [Op:%s]",
+                          tw__shape_text(predictions), inference->op->name);
+    if (targets->rank >= 0 && targets->rank != 1)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "targets must be 1-dimensional, got shape %s [Op:%s]", tw__shape_text(targets),
+                          inference->op->name);
+    int64_t rows = predictions->rank == 2 ? predictions->dims[0] : -1, count = targets->rank == 1 ? targets->dims[0] : -1;
+    if (rows >= 0 && count >= 0 && rows != count)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "First dimension of predictions %lld must match length of targets %lld [Op:%s]",
+                          (long long)rows, (long long)count, inference->op->name);
+    inference->out_shapes[0] = TW_SHAPE(rows >= 0 ? rows : count);
+    return TW_OK;
+}
+
+static tw_status in_top_compute(tw__kernel *kernel)
+{
+    const tw_tensor *predictions = kernel->inputs[0], *targets = kernel->inputs[1];
+    int64_t rows = predictions->shape.dims[0], columns = predictions->shape.dims[1], k;
+    TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[2], "k", &k));
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t target = tw_tensor_int_at(targets, r), better = 0;
+        const float *row = (const float *)predictions->data + r * columns;
+        bool valid = target >= 0 && target < columns && isfinite(row[target]);
+        for (int64_t c = 0; valid && c < columns && better <= k; c++) {
+            if (!isfinite(row[c]))
+                valid = false; /* a row with such a number has no order */
+            else
+                better += row[c] > row[target];
+        }
+        ((bool *)kernel->outputs[0]->data)[r] = valid && better < k;
+    }
+    return TW_OK;
+}
+
+TW_OP(InTopKV2,
+    .inputs = "predictions: float, targets: T, k: T", .outputs = "precision: bool", .attrs = "T: {int32, int64} = int32",
+    .shape = in_top_shape, .compute = in_top_compute,
+    .doc = "Whether each target is among its row's k greatest predictions.");
+
+/* ---- Bincount, DenseBincount ---- */
+
+static tw_status bins_shape(tw__inference *inference)
+{
+    const tw_shape *in = inference->shapes[0];
+    int64_t size = -1;
+    bool dense = inference->op == &tw__op_DenseBincount;
+    if (inference->values[1]) {
+        TW_TRY(tw__scalar_value(inference->op, inference->values[1], "size", &size));
+        if (size < 0)
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "size (%lld) must be non-negative [Op:%s]", (long long)size,
+                              inference->op->name);
+    }
+    if (dense && in->rank > 2)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Shape must be at most rank 2 but is rank %d [Op:DenseBincount]", in->rank);
+    const tw_shape *weights = inference->shapes[2];
+    if (tw__shape_known(in) && tw__shape_known(weights)) {
+        int64_t given, elements;
+        TW_TRY(tw__shape_count(weights, &given));
+        TW_TRY(tw__shape_count(in, &elements));
+        if (given && given != elements)
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
+                              "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all weights equal "
+                              "to 1. Received %s [Op:%s]",
+                              tw__shape_text(weights), inference->op->name);
+    }
+    if (dense && in->rank < 0)
+        return TW_OK;
+    inference->out_shapes[0] = dense && in->rank == 2 ? TW_SHAPE(in->dims[0], size) : TW_SHAPE(size);
+    return TW_OK;
+}
+
+static void count_one(tw_tensor *out, int64_t place, const tw_tensor *weights, int64_t i, bool binary)
+{
+#define COUNT(type)                                                                              \
+    do {                                                                                         \
+        type *bin = (type *)out->data + place;                                                   \
+        *bin = binary ? 1 : *bin + (weights->count ? ((const type *)weights->data)[i] : 1);      \
+    } while (0)
+    switch (out->dtype) {
+    case TW_INT32:
+        COUNT(uint32_t); /* goes round */
+        break;
+    case TW_INT64:
+        COUNT(uint64_t);
+        break;
+    case TW_FLOAT32:
+        COUNT(float);
+        break;
+    default:
+        COUNT(double);
+    }
+}
+
+static tw_status bins_compute(tw__kernel *kernel)
+{
+    const tw_tensor *in = kernel->inputs[0], *weights = kernel->inputs[2];
+    tw_tensor *out = kernel->outputs[0];
+    bool dense = kernel->op == &tw__op_DenseBincount, binary = dense && TW_ATTR(kernel, "binary_output")->b;
+    int64_t size = out->shape.dims[out->shape.rank - 1], columns = dense && in->shape.rank == 2 ? in->shape.dims[1] : 0;
+    memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
+    for (int64_t i = 0; i < in->count; i++) {
+        int64_t value = tw_tensor_int_at(in, i);
+        if (value < 0)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input arr must be non-negative! [Op:%s]", kernel->op->name);
+        if (value < size)
+            count_one(out, (columns ? i / columns * size : 0) + value, weights, i, binary);
+    }
+    return TW_OK;
+}
+
+TW_OP(Bincount,
+    .inputs = "arr: int32, size: int32, weights: T", .outputs = "bins: T", .attrs = "T: {int32, int64, float, double}",
+    .shape = bins_shape, .compute = bins_compute,
+    .doc = "How often (or with what weight) each number below size occurs.");
+
+TW_OP(DenseBincount,
+    .inputs = "input: Tidx, size: Tidx, weights: T", .outputs = "output: T",
+    .attrs = "Tidx: {int32, int64}, T: {int32, int64, float, double}, binary_output: bool = false",
+    .shape = bins_shape, .compute = bins_compute,
+    .doc = "How often each number below size occurs, per row of a matrix.");

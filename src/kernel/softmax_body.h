@@ -51,12 +51,13 @@ static TW_CLONES void NAME(linear)(const REAL *x, REAL *y, REAL factor, REAL ter
         y[i] = x[i] * factor + term;
 }
 
-/* For a block of rows: shifted = x - max of the row, sums of exp(shifted). If `exponentials` is not NULL it gets exp(shifted). */
-static void NAME(block)(const REAL *x, REAL *shifted, REAL *exponentials, REAL *sums, int64_t rows, int64_t columns)
+/* For a block of rows: the maxima, shifted = x - maximum of the row, sums of exp(shifted). If `exponentials` is not NULL it gets exp(shifted);
+ * it may be `shifted`. */
+static void NAME(block)(const REAL *x, REAL *shifted, REAL *exponentials, REAL *maxima, REAL *sums, int64_t rows, int64_t columns)
 {
     for (int64_t r = 0; r < rows; r++) {
-        REAL most = NAME(maximum)(x + r * columns, columns);
-        NAME(linear)(x + r * columns, shifted + r * columns, 1, -most, columns);
+        maxima[r] = NAME(maximum)(x + r * columns, columns);
+        NAME(linear)(x + r * columns, shifted + r * columns, 1, -maxima[r], columns);
     }
     if (exponentials) {
         NAME(exponential)(shifted, exponentials, rows * columns);
@@ -82,37 +83,32 @@ static void NAME(block)(const REAL *x, REAL *shifted, REAL *exponentials, REAL *
 static void NAME(rows)(const job *of, const REAL *x, const REAL *labels, const int64_t *classes, REAL *loss, REAL *y, int64_t rows)
 {
     int64_t columns = of->columns, most = columns < BLOCK ? BLOCK / columns : 1;
-    REAL sums[BLOCK];
+    REAL sums[BLOCK], maxima[BLOCK];
     for (int64_t first = 0; first < rows; first += most) {
         int64_t count = rows - first < most ? rows - first : most;
         const REAL *from = x + first * columns;
         REAL *to = y + first * columns;
-        if (of->kind == SOFTMAX) {
-            NAME(block)(from, to, to, sums, count, columns);
-            for (int64_t r = 0; r < count; r++)
-                NAME(linear)(to + r * columns, to + r * columns, 1 / sums[r], 0, columns);
-            continue;
-        }
-        NAME(block)(from, to, NULL, sums, count, columns);
+        NAME(block)(from, to, of->kind == LOG_SOFTMAX ? NULL : to, maxima, sums, count, columns);
         for (int64_t r = 0; r < count; r++) {
-            REAL *row = to + r * columns, log_sum = log(sums[r]);
+            REAL *row = to + r * columns;
+            const REAL *logits = from + r * columns;
             if (of->kind == LOG_SOFTMAX) {
-                NAME(linear)(row, row, 1, -log_sum, columns);
-            } else if (of->kind == SPARSE_LOSS) {
+                NAME(linear)(row, row, 1, -log(sums[r]), columns);
+                continue;
+            }
+            NAME(linear)(row, row, 1 / sums[r], 0, columns);
+            if (of->kind == SPARSE_LOSS) {
                 int64_t class = classes[first + r];
-                loss[first + r] = log_sum - row[class];
-                NAME(exponential)(row, row, columns);
-                NAME(linear)(row, row, 1 / sums[r], 0, columns);
+                loss[first + r] = log(sums[r]) - (logits[class] - maxima[r]);
                 row[class] -= 1;
-            } else {
+            } else if (of->kind == DENSE_LOSS) {
                 const REAL *label = labels + (first + r) * columns;
-                REAL total = 0;
-                for (int64_t j = 0; j < columns; j++)
-                    total += label[j] * (log_sum - row[j]);
+                REAL total = 0, log_sum = log(sums[r]);
+                for (int64_t j = 0; j < columns; j++) {
+                    total += label[j] * (log_sum - (logits[j] - maxima[r]));
+                    row[j] -= label[j];
+                }
                 loss[first + r] = total;
-                NAME(exponential)(row, row, columns);
-                for (int64_t j = 0; j < columns; j++)
-                    row[j] = row[j] / sums[r] - label[j];
             }
         }
     }

@@ -122,8 +122,7 @@ void *tw__py_unwrap(PyObject *value, const tw_class *class_row)
     return tw__is(object, class_row) ? object : NULL;
 }
 
-/* The instance takes over: references to the object become references to it. One less than that stays: of a new instance its first
- * reference goes, of one that Python is making the reference that the C maker returned. */
+/* The instance takes over: the reference that the caller has becomes one to it. */
 static void attach(tw__py_object *self, tw_object *object)
 {
     self->object = object;
@@ -147,6 +146,7 @@ PyObject *tw__py_wrap(void *pointer)
         tw_release(object);
         return NULL;
     }
+    Py_INCREF((PyObject *)self); /* attach gives one up */
     attach(self, object);
     return (PyObject *)self;
 }
@@ -224,6 +224,7 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
         Py_XDECREF(lists);
         return -1;
     }
+    Py_INCREF(self); /* attach gives one up */
     attach(object, made);
     tw__py_made(self);
     int result = adopt(self);
@@ -394,6 +395,13 @@ PyType_Slot *tw__py_special_slots(const char *id)
     return NULL;
 }
 
+/* `__exit__` of a class whose row takes nothing: what was raised is not its business. */
+static PyObject *leave(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names)
+{
+    (void)count, (void)names;
+    return tw__py_function_call(function, arguments, 1, NULL);
+}
+
 tw__py_vectorcall tw__py_special_method(const char *id)
 {
     static const struct {
@@ -402,6 +410,7 @@ tw__py_vectorcall tw__py_special_method(const char *id)
     } special[] = {
         { "tape_gradient", tw__py_tape_gradient },
         { "tape_watch", tw__py_tape_watch },
+        { "name_scope_exit", leave },
         { "optimizer_variables", tw__py_callable_list },
         { "variable_assign", tw__py_variable_assign },
         { "variable_assign_add", tw__py_variable_assign },

@@ -97,7 +97,7 @@ TW_METHOD(name_scope_enter, "name_scope.__enter__(self: name_scope) -> str", "Op
     return tw__scope_push(made->name) == TW_OK ? tw__strdup(tw__scope()) : NULL;
 }
 
-TW_METHOD(name_scope_exit, "name_scope._exit(self: name_scope)", "Closes the scope.")
+TW_METHOD(name_scope_exit, "name_scope.__exit__(self: name_scope)", "Closes the scope.")
 {
     tw__scope_pop();
     return TW_OK;

@@ -1,5 +1,6 @@
 /* get_config(): the arguments an object was made with, as a dict in Keras's form, made from the field tables. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "keras/callable.h"
 #include "keras/initializers/initializers.h"
@@ -104,6 +105,31 @@ static tw_value ints_value(const tw_ints *ints)
     return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, ints->count } };
 }
 
+/* Numbers of a vector. */
+static tw_value tensor_value(const tw_tensor *tensor)
+{
+    tw_value *items = tensor ? tw__alloc_array((size_t)tensor->count + 1, sizeof *items) : NULL;
+    if (!items)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    bool real = tw__dtype_is_float(tensor->dtype);
+    for (int64_t i = 0; i < tensor->count; i++) {
+        if (real)
+            items[i] = (tw_value){ .kind = TW_VALUE_FLOAT, .f = tw__shortest(tw_tensor_double_at(tensor, i), tensor->dtype) };
+        else
+            items[i] = (tw_value){ .kind = TW_VALUE_INT, .i = tw_tensor_int_at(tensor, i) };
+    }
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, tensor->count } };
+}
+
+double tw__shortest(double value, tw_dtype dtype)
+{
+    tw__text text = { 0 };
+    tw__print_float(&text, value, dtype);
+    double number = text.data ? strtod(text.data, NULL) : value;
+    tw__text_free(&text);
+    return number;
+}
+
 static tw_value field_value(const tw_field *field, const void *args)
 {
     const void *place = (const char *)args + field->offset;
@@ -130,6 +156,8 @@ static tw_value field_value(const tw_field *field, const void *args)
         return tw__shape_value(place);
     case TW_KIND_INTS:
         return ints_value(place);
+    case TW_KIND_TENSOR:
+        return tensor_value(*(tw_tensor *const *)place);
     case TW_KIND_NAMED:
         return named_value(field, *(const tw_named *)place);
     case TW_KIND_HANDLE:

@@ -94,6 +94,8 @@ tw_value tw__dict_take(tw__dict *dict);
 void tw__dict_put_config(tw__dict *dict, const void *object, const char *skip);
 /* {"module", "class_name", "config", "registered_name"} of an object with such a config. */
 tw_value tw__serialize(const void *object, const char *module);
+/* A float32 as the shortest decimal says it: 0.001, not 0.0010000000474974513. */
+double tw__shortest(double value, tw_dtype dtype);
 tw_value tw__shape_value(const tw_shape *shape); /* a tuple, None where not known */
 
 /* ---- text for users (progress.c) ---- */

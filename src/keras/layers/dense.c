@@ -1,4 +1,5 @@
 /* keras.layers.Dense: activation(inputs @ kernel + bias) over the last axis. */
+#include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 
 typedef struct dense {
@@ -20,6 +21,13 @@ static tw_status dense_init(void *self, const void *given)
         : args->bias_constraint ? "bias_constraint" : NULL;
     if (unsupported)
         return tw__fail(TW_UNIMPLEMENTED, "Dense \"%s\": the argument `%s` is not supported", layer->layer.name, unsupported);
+    const tw_named initializers[] = { args->kernel_initializer, args->bias_initializer };
+    for (int i = 0; i < 2; i++) { /* a wrong name is told here, not at the first call */
+        tw_initializer *initializer = initializers[i] ? tw__initializer_get(initializers[i]) : NULL;
+        if (initializers[i] && !initializer)
+            return tw__error_status();
+        tw_release(initializer);
+    }
     layer->units = args->units;
     layer->has_bias = !args->no_bias;
     layer->layer.minimum_rank = 2;

@@ -177,8 +177,18 @@ TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> v
 
 static const metric_methods wrapper_methods = { .values = NULL };
 
+/* TensorFlow keeps the function's arguments here, an empty dict; checkpoints have its node. */
+static tw_status wrapper_init(void *self, const void *given)
+{
+    (void)given;
+    tw_trackable *arguments = tw__container_new();
+    tw_status status = arguments ? tw__track(self, "_fn_kwargs", arguments) : tw__error_status();
+    tw_release(arguments);
+    return status;
+}
+
 TW_CLASS(metrics_mean_metric_wrapper, "keras.metrics.MeanMetricWrapper(name: str = None, dtype: dtype = None) -> metric",
-    .parent = &tw__class_metrics_mean, .size = sizeof(tw_metric), .methods = &wrapper_methods,
+    .parent = &tw__class_metrics_mean, .size = sizeof(tw_metric), .init = wrapper_init, .methods = &wrapper_methods,
     .doc = "The mean of a function of labels and predictions; the base of such metrics.");
 
 static tw_status update_wrapped(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
@@ -222,7 +232,7 @@ static tw_tensor *matches(tw_tensor *a, tw_tensor *b)
 
 static tw_tensor *largest(tw_tensor *x)
 {
-    tw_tensor *axis = tw_tensor_int(-1), *index = axis ? tw_op_call("ArgMax", TW_TENSORS(x, axis), NULL, 0) : NULL;
+    tw_tensor *axis = tw_tensor_int(-1), *index = axis ? TW_BINARY(ArgMax, x, axis) : NULL;
     tw_release(axis);
     return index;
 }

@@ -8,8 +8,8 @@ static tw_tensor *model_call(tw_layer *self, tw_tensor *input, int training)
     tw__model *model = (tw__model *)self;
     if (model->call)
         return model->call(self, input, training, model->state);
-    tw__fail(TW_NOT_IMPLEMENTED_ERROR, "model \"%s\" (%s): unimplemented `call()`. Subclass `Model` with an overridden `call()` method.",
-             self->name, tw_class_name(self));
+    tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Unimplemented `tf.keras.Model.call()` (model \"%s\"): the Functional API is not supported; subclass "
+             "`Model` with an overridden `call()` method.", self->name);
     return NULL;
 }
 

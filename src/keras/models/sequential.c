@@ -8,7 +8,8 @@ typedef struct sequential {
     tw__model model;
     tw_layer **layers; /* references */
     size_t count, capacity;
-    bool settled;         /* input and output shape are known, and the children are those of built layers */
+    bool settled;  /* input and output shape are known, and the children are those of built layers */
+    bool inferred; /* from the first call's input */
     tw_shape input_shape, output_shape;
 } sequential;
 
@@ -137,6 +138,15 @@ static void sequential_clear(void *self)
     tw__free(layers);
 }
 
+/* Dimensions that differ from call to call are not known. */
+static void relax(tw_shape *shape, const tw_shape *other)
+{
+    for (int i = 0; shape->rank == other->rank && i < shape->rank; i++) {
+        if (shape->dims[i] != other->dims[i])
+            shape->dims[i] = -1;
+    }
+}
+
 static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training)
 {
     sequential *model = (sequential *)self;
@@ -146,12 +156,13 @@ static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training
         tw_release(x);
         x = next;
     }
-    if (x && !model->settled && model->count) {
+    if (x && model->settled && model->inferred) {
+        relax(&model->input_shape, &input->shape);
+        relax(&model->output_shape, &x->shape);
+    } else if (x && !model->settled && model->count) {
         model->input_shape = input->shape;
         model->output_shape = x->shape;
-        if (input->shape.rank > 0 && x->shape.rank > 0)
-            model->input_shape.dims[0] = model->output_shape.dims[0] = -1;
-        model->settled = true;
+        model->settled = model->inferred = true;
         if (retrack(model) != TW_OK) {
             tw_release(x);
             return NULL;
@@ -245,4 +256,59 @@ TW_PROPERTY(sequential_output_shape, "keras.Sequential.output_shape(self: model)
     if (model && !model->settled)
         tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has never been called and thus has no defined output shape.", args->self->name);
     return model && model->settled ? tw__shape_value(&model->output_shape) : (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+/* ---- config ---- */
+
+static tw_value input_layer(const sequential *model)
+{
+    tw__dict config = { 0 }, dict = { 0 };
+    char *name = tw__format("%s_input", model->layers[0]->name);
+    tw__dict_put(&config, "batch_input_shape", tw__shape_value(&model->input_shape));
+    tw__dict_put_str(&config, "dtype", tw_dtype_name(model->layers[0]->dtype));
+    tw__dict_put(&config, "sparse", (tw_value){ .kind = TW_VALUE_BOOL, .b = false });
+    tw__dict_put(&config, "ragged", (tw_value){ .kind = TW_VALUE_BOOL, .b = false });
+    tw__dict_put_str(&config, "name", name);
+    tw__free(name);
+    tw__dict_put_str(&dict, "module", "keras.layers");
+    tw__dict_put_str(&dict, "class_name", "InputLayer");
+    tw__dict_put(&dict, "config", tw__dict_take(&config));
+    tw__dict_put(&dict, "registered_name", (tw_value){ .kind = TW_VALUE_NONE });
+    return tw__dict_take(&dict);
+}
+
+/* A layer's entry; with the shape that it was built for, if it was. */
+static tw_value layer_entry(tw_layer *layer, const tw_shape *shape)
+{
+    tw_value entry = tw__serialize(layer, tw__is(layer, &tw__class_model) ? "keras" : "keras.layers");
+    if (!shape || entry.kind != TW_VALUE_DICT)
+        return entry;
+    tw__dict dict = { entry.list.items, (size_t)entry.list.count, (size_t)entry.list.count, false }, build = { 0 };
+    tw__dict_put(&build, "input_shape", tw__shape_value(shape));
+    tw__dict_put(&dict, "build_config", tw__dict_take(&build));
+    return tw__dict_take(&dict);
+}
+
+TW_METHOD(sequential_get_config, "keras.Sequential.get_config(self: model) -> value", "The name and the configs of all layers.")
+{
+    sequential *model = of(args->self);
+    tw_value *items = model ? tw__alloc_array(model->count + 2, sizeof *items) : NULL;
+    if (!items)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    int64_t count = 0;
+    tw_shape shape = model->input_shape;
+    bool known = model->settled && model->count;
+    if (known)
+        items[count++] = input_layer(model);
+    for (size_t i = 0; i < model->count; i++) {
+        tw_shape next;
+        items[count++] = layer_entry(model->layers[i], known ? &shape : NULL);
+        known = known && i + 1 < model->count && tw__layer_output_shape(model->layers[i], &shape, &next) == TW_OK;
+        if (known)
+            shape = next;
+    }
+    tw__dict dict = { 0 };
+    tw__dict_put_str(&dict, "name", args->self->name);
+    tw__dict_put(&dict, "layers", (tw_value){ .kind = TW_VALUE_LIST, .list = { items, count } });
+    return tw__dict_take(&dict);
 }

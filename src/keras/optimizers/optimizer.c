@@ -27,9 +27,16 @@ static tw_status optimizer_init(void *self, const void *given)
     optimizer->clip_norm = args->clipnorm;
     optimizer->clip_value = args->clipvalue;
     optimizer->global_clip_norm = args->global_clipnorm;
-    if (!isnan(args->clipnorm) && !isnan(args->global_clipnorm))
-        return tw__fail(TW_VALUE_ERROR, "At most one of `clipnorm` and `global_clipnorm` can be set. Received: clipnorm=%g, global_clipnorm=%g.",
-                        args->clipnorm, args->global_clipnorm);
+    if (!isnan(args->clipnorm) && !isnan(args->global_clipnorm)) {
+        tw__text text = { 0 };
+        tw__text_add(&text, "At most one of `clipnorm` and `global_clipnorm` can be set. Received: clipnorm=");
+        tw__print_float(&text, args->clipnorm, TW_FLOAT64);
+        tw__text_add(&text, ", global_clipnorm=");
+        tw__print_float(&text, args->global_clipnorm, TW_FLOAT64);
+        tw_status status = tw__fail(TW_VALUE_ERROR, "%s.", text.data ? text.data : "");
+        tw__text_free(&text);
+        return status;
+    }
     if (args->use_ema)
         return tw__fail(TW_UNIMPLEMENTED, "%s: use_ema=True is not supported", tw_class_name(self));
     optimizer->name = tw__strdup(args->name);

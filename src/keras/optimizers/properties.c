@@ -1,7 +1,4 @@
 /* What every optimizer answers: step counter, learning rate, variables, config. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "keras/optimizers/optimizers.h"
 
 TW_PROPERTY(optimizer_iterations, "keras.optimizers.Optimizer.iterations(self: optimizer) -> variable", "The number of steps done.")
@@ -68,18 +65,6 @@ TW_PROPERTY(optimizer_variables, "keras.optimizers.Optimizer.variables(self: opt
     return (tw_objects){ items, items ? (int64_t)count : 0 };
 }
 
-/* A float32 as the shortest decimal says it: 0.001, not 0.0010000000474974513. */
-static double shortest(float value)
-{
-    char text[32];
-    for (int precision = 6; precision <= 9; precision++) {
-        snprintf(text, sizeof text, "%.*g", precision, (double)value);
-        if (strtof(text, NULL) == value)
-            break;
-    }
-    return strtod(text, NULL);
-}
-
 TW_METHOD(optimizer_get_config, "keras.optimizers.Optimizer.get_config(self: optimizer) -> value",
           "The arguments that would make the same optimizer again.")
 {
@@ -111,7 +96,7 @@ TW_METHOD(optimizer_get_config, "keras.optimizers.Optimizer.get_config(self: opt
             tw__dict_put(&dict, "learning_rate", tw__serialize(optimizer->schedule, "keras.optimizers.schedules"));
         else
             tw__dict_put(&dict, "learning_rate",
-                         (tw_value){ .kind = TW_VALUE_FLOAT, .f = shortest((float)tw__optimizer_rate(optimizer)) });
+                         (tw_value){ .kind = TW_VALUE_FLOAT, .f = tw__shortest(tw__optimizer_rate(optimizer), TW_FLOAT32) });
         tw__dict_put_config(&dict, optimizer, skip);
     }
     return tw__dict_take(&dict);

@@ -26,7 +26,15 @@ static tw_tensor *call_for_tensor(PyObject *function, PyObject *a, PyObject *b)
 static tw_tensor *call_function(tw_callable *self, tw_tensor *input)
 {
     tw__py_lock_state state = tw__py_enter();
-    tw_tensor *output = call_for_tensor(self->state, tw__py_wrap_tensor(tw_retain(input)), NULL);
+    tw_tensor *output = NULL;
+    if (input) {
+        output = call_for_tensor(self->state, tw__py_wrap_tensor(tw_retain(input)), NULL);
+    } else { /* a function of nothing, called for what it does */
+        PyObject *result = PyObject_CallFunctionObjArgs(self->state, NULL);
+        if (!result)
+            tw__py_failed();
+        Py_XDECREF(result);
+    }
     tw__py_leave(state);
     return output;
 }

@@ -122,7 +122,8 @@ void *tw__py_unwrap(PyObject *value, const tw_class *class_row)
     return tw__is(object, class_row) ? object : NULL;
 }
 
-/* The instance takes over: the reference that the caller has becomes one to it. */
+/* The instance takes over: references to the object become references to it. One less than that stays: of a new instance its first
+ * reference goes, of one that Python is making the reference that the C maker returned. */
 static void attach(tw__py_object *self, tw_object *object)
 {
     self->object = object;
@@ -146,7 +147,6 @@ PyObject *tw__py_wrap(void *pointer)
         tw_release(object);
         return NULL;
     }
-    Py_INCREF((PyObject *)self); /* attach gives one up */
     attach(self, object);
     return (PyObject *)self;
 }
@@ -224,7 +224,6 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
         Py_XDECREF(lists);
         return -1;
     }
-    Py_INCREF(self); /* attach gives one up */
     attach(object, made);
     tw__py_made(self);
     int result = adopt(self);

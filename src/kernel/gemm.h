@@ -26,8 +26,9 @@ typedef void tw__gemm_tile(int64_t k, const float *a, int64_t a_row, int64_t a_c
                            int64_t c_row, int lanes, bool add);
 enum { TW_GEMM_VECTORS = 3, TW_GEMM_ROWS = 12 };
 typedef struct tw__gemm_kernels {
-    int lanes;                                                 /* floats in a vector */
-    int rows[TW_GEMM_VECTORS + 1];                             /* most rows of a tile, by its number of vectors */
+    int lanes;                                                   /* floats in a vector */
+    void (*dots)(int64_t k, const float *x, const float *y, int64_t y_row, int rows, float *out); /* x · rows of y, up to 4 */
+    int rows[TW_GEMM_VECTORS + 1];                               /* most rows of a tile, by its number of vectors */
     tw__gemm_tile *tiles[TW_GEMM_VECTORS + 1][TW_GEMM_ROWS + 1]; /* by vectors, then rows */
 } tw__gemm_kernels;
 extern const tw__gemm_kernels tw__gemm_plain;

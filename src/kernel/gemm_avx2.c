@@ -29,6 +29,7 @@ static inline __attribute__((always_inline)) TARGET __m256i some(int lanes)
 
 const tw__gemm_kernels tw__gemm_avx2 = {
     .lanes = LANES,
+    .dots = dots,
     .rows = { 0, 8, 6, 4 },
     .tiles = {
         [1] = { NULL, tile_1x1, tile_1x2, tile_1x3, tile_1x4, tile_1x5, tile_1x6, tile_1x7, tile_1x8 },

@@ -25,6 +25,7 @@
 
 const tw__gemm_kernels tw__gemm_avx512 = {
     .lanes = LANES,
+    .dots = dots,
     .rows = { 0, 12, 12, 8 },
     .tiles = {
         [1] = { NULL, tile_1x1, tile_1x2, tile_1x3, tile_1x4, tile_1x5, tile_1x6, tile_1x7, tile_1x8, tile_1x9, tile_1x10, tile_1x11,

@@ -42,6 +42,7 @@ static inline void store_some(float *p, four v, int lanes)
 /* Three vectors would not fit into 16 registers: the planner goes by rows[3] == 0. */
 const tw__gemm_kernels tw__gemm_plain = {
     .lanes = LANES,
+    .dots = dots,
     .rows = { 0, 4, 4, 0 },
     .tiles = { [1] = { NULL, tile_1x1, tile_1x2, tile_1x3, tile_1x4 }, [2] = { NULL, tile_2x1, tile_2x2, tile_2x3, tile_2x4 } },
 };

@@ -1,4 +1,4 @@
-/* The body of the float tiles, included once per instruction set by gemm_plain.c, gemm_avx2.c and gemm_avx512.c, which define
+/* The body of the float tiles and dot products, included once per instruction set by gemm_plain.c, gemm_avx2.c and gemm_avx512.c, which define
  *   V, LANES       the vector type and its number of floats
  *   TARGET         the function attribute that switches the instructions on
  *   LOAD(p) STORE(p, v) LOAD_SOME(p, lanes) STORE_SOME(p, v, lanes) SPREAD(x) MULTIPLY_ADD(x, y, sum) ADD(x, y) ZERO
@@ -47,6 +47,30 @@ static inline __attribute__((always_inline)) TARGET void tile(int rows, int vect
             STORE(to + j * LANES, add ? ADD(LOAD(to + j * LANES), sum[i][j]) : sum[i][j]);
         to += (vectors - 1) * LANES;
         STORE_SOME(to, add ? ADD(LOAD_SOME(to, lanes), sum[i][vectors - 1]) : sum[i][vectors - 1], lanes);
+    }
+}
+
+/* out[j] = x · (row j of y), for up to four rows. */
+static TARGET void dots(int64_t k, const float *x, const float *y, int64_t y_row, int rows, float *out)
+{
+    V sum[4] = { ZERO, ZERO, ZERO, ZERO };
+    const float *y0 = y, *y1 = y + (rows > 1 ? y_row : 0), *y2 = y + (rows > 2 ? 2 * y_row : 0), *y3 = y + (rows > 3 ? 3 * y_row : 0);
+    for (int64_t p = 0; p < k; p += LANES) {
+        int lanes = k - p < LANES ? (int)(k - p) : LANES;
+        V left = LOAD_SOME(x + p, lanes);
+        sum[0] = MULTIPLY_ADD(left, LOAD_SOME(y0 + p, lanes), sum[0]);
+        sum[1] = MULTIPLY_ADD(left, LOAD_SOME(y1 + p, lanes), sum[1]);
+        sum[2] = MULTIPLY_ADD(left, LOAD_SOME(y2 + p, lanes), sum[2]);
+        sum[3] = MULTIPLY_ADD(left, LOAD_SOME(y3 + p, lanes), sum[3]);
+    }
+    for (int j = 0; j < rows; j++) {
+        float parts[LANES];
+        STORE(parts, sum[j]);
+        for (int width = LANES / 2; width; width /= 2) {
+            for (int i = 0; i < width; i++)
+                parts[i] += parts[i + width];
+        }
+        out[j] = parts[0];
     }
 }
 

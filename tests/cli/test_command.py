@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -126,3 +127,12 @@ def test_run(tmp_path):
         assert lines[0] == os.path.realpath(os.path.join(BUILD, "python")) + ":/elsewhere"
     code, out, err = thalweg("run", "script.py", env=dict(environment, THALWEG_PYTHON="/nope/python"))
     assert (code, out, err) == (1, "", "thalweg: could not run /nope/python: No such file or directory\n")
+
+
+@pytest.mark.skipif(not os.path.exists(os.path.join(BUILD, "python", "thalweg", "__init__.py")), reason="built without Python")
+def test_run_a_script(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import sys\nimport tensorflow as tf\nprint(tf.add(1.0, 2.0), sys.argv[1:], __name__)\nsys.exit(3)\n")
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    environment["THALWEG_PYTHON"] = sys.executable
+    assert thalweg("run", str(script), "a", env=environment) == (3, "tf.Tensor(3.0, shape=(), dtype=float32) ['a'] __main__\n", "")

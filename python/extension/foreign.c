@@ -23,14 +23,24 @@ static tw_tensor *call_for_tensor(PyObject *function, PyObject *a, PyObject *b)
 
 /* ---- functions ---- */
 
+/* The C object's peer carries the function in its __dict__, so the collector sees cycles through it. Borrowed. */
+static PyObject *function_of(const tw_callable *self)
+{
+    const tw__py_object *peer = self->object.peer;
+    return peer && peer->dict ? PyDict_GetItemString(peer->dict, "function") : NULL;
+}
+
 static tw_tensor *call_function(tw_callable *self, tw_tensor *input)
 {
     tw__py_lock_state state = tw__py_enter();
+    PyObject *function = function_of(self);
     tw_tensor *output = NULL;
-    if (input) {
-        output = call_for_tensor(self->state, tw__py_wrap_tensor(tw_retain(input)), NULL);
+    if (!function) {
+        tw__fail(TW_RUNTIME_ERROR, "the function %s is gone: its object was collected", self->name);
+    } else if (input) {
+        output = call_for_tensor(function, tw__py_wrap_tensor(tw_retain(input)), NULL);
     } else { /* a function of nothing, called for what it does */
-        PyObject *result = PyObject_CallFunctionObjArgs(self->state, NULL);
+        PyObject *result = PyObject_CallFunctionObjArgs(function, NULL);
         if (!result)
             tw__py_failed();
         Py_XDECREF(result);
@@ -39,30 +49,22 @@ static tw_tensor *call_function(tw_callable *self, tw_tensor *input)
     return output;
 }
 
-static void end_function(tw_callable *self)
-{
-    tw__py_lock_state state = tw__py_enter();
-    Py_XDECREF((PyObject *)self->state);
-    tw__py_leave(state);
-}
-
 void *tw__py_make_callable(PyObject *function)
 {
     PyObject *name = PyObject_GetAttrString(function, "__name__");
     const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     PyErr_Clear();
-    tw_callable *made = tw__callable_new(text ? text : "function", call_function, end_function, function);
+    tw_callable *made = tw__callable_new(text ? text : "function", call_function, NULL, NULL);
     Py_XDECREF(name);
-    if (made)
-        Py_INCREF(function);
-    else
-        tw__py_raise();
-    return made;
+    PyObject *peer = tw__py_wrap(made); /* the reference is the caller's, counted by the peer now */
+    if (peer && PyObject_SetAttrString(peer, "function", function) < 0)
+        Py_CLEAR(peer);
+    return peer ? made : NULL;
 }
 
 PyObject *tw__py_callable_function(void *object)
 {
-    return tw__is(object, &tw__callable_class) && ((tw_callable *)object)->call == call_function ? ((tw_callable *)object)->state : NULL;
+    return tw__is(object, &tw__callable_class) && ((tw_callable *)object)->call == call_function ? function_of(object) : NULL;
 }
 
 /* ---- subclasses ---- */

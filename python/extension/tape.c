@@ -150,13 +150,6 @@ PyObject *tw__py_tape_watch(PyObject *self, PyObject *const *arguments, size_t s
     if (!args.self)
         tw__py_error(PyExc_TypeError, "watch() needs a GradientTape, got %R", given[0]);
     else if (flat && flatten(given[1], flat) && collect(&frame, flat, "watched", &args.tensor)) {
-        int64_t kept = 0;
-        void **items = (void **)args.tensor.items;
-        for (int64_t i = 0; i < args.tensor.count; i++) { /* TensorFlow warns, and watches what can be differentiated */
-            if (differentiable(tw__py_dtype_of_value(PyList_GetItem(flat, (Py_ssize_t)i))))
-                items[kept++] = items[i];
-        }
-        args.tensor.count = kept;
         if (tw__impl_tape_watch(&args) == TW_OK) {
             Py_INCREF(Py_None);
             out = Py_None;
@@ -169,7 +162,6 @@ PyObject *tw__py_tape_watch(PyObject *self, PyObject *const *arguments, size_t s
     return out;
 }
 
-/* Targets that are no float are ignored; a source that is none has the gradient None. */
 static bool prepare(tw__py_frame *frame, PyObject *target, PyObject *sources, PyObject *gradients, PyObject *flat_sources,
                     tw_tape_gradient_args *args)
 {
@@ -194,20 +186,6 @@ static bool prepare(tw__py_frame *frame, PyObject *target, PyObject *sources, Py
         args->output_gradients = (tw_tensors){ items, count };
         good = good && items;
     }
-    /* Their dtypes are looked at while the Python objects are at hand. */
-    int64_t kept = 0;
-    void **targets = (void **)args->target.items;
-    for (int64_t i = 0; good && i < args->target.count; i++) {
-        if (differentiable(tw__py_dtype_of_value(PyList_GetItem(flat_targets, (Py_ssize_t)i)))) {
-            if (args->output_gradients.count > i)
-                args->output_gradients.items[kept] = args->output_gradients.items[i];
-            targets[kept++] = targets[i];
-        }
-    }
-    if (good && args->output_gradients.count == args->target.count)
-        args->output_gradients.count = kept;
-    if (good)
-        args->target.count = kept;
     if (flat_targets)
         good = tw__py_keep_python(frame, flat_targets) && good;
     Py_XDECREF(flat_gradients);

@@ -52,18 +52,26 @@ TW_API(activations_relu,
     return relu(args->x, args->alpha, args->max_value, args->threshold);
 }
 
+/* Keras's cross-entropies work on what went into these two, if they can. */
+static tw_tensor *keep_logits(tw_tensor *output, tw_tensor *logits)
+{
+    if (output && !output->object.config)
+        output->object.config = tw_retain(logits);
+    return output;
+}
+
 TW_API(activations_softmax, "keras.activations.softmax(x: tensor, axis: int = -1) -> tensor", "exp(x) / sum(exp(x)) along an axis.")
 {
     if (args->x->shape.rank <= 1) {
         tw__fail(TW_VALUE_ERROR, "Cannot apply softmax to a tensor that is 1D. Received input of shape %s", tw__shape_text(&args->x->shape));
         return NULL;
     }
-    return tw__softmax_along(&tw__op_Softmax, args->x, args->axis);
+    return keep_logits(tw__softmax_along(&tw__op_Softmax, args->x, args->axis), args->x);
 }
 
 TW_API(activations_sigmoid, "keras.activations.sigmoid(x: tensor) -> tensor", "1 / (1 + exp(-x)).")
 {
-    return TW_UNARY(Sigmoid, args->x);
+    return keep_logits(TW_UNARY(Sigmoid, args->x), args->x);
 }
 
 TW_API(activations_tanh, "keras.activations.tanh(x: tensor) -> tensor", "The hyperbolic tangent.")

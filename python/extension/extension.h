@@ -106,6 +106,7 @@ struct tw__py_function {
     const tw_class **classes;   /* of handle fields */
     void *defaults;
     bool gives_arrays;          /* results are NumPy arrays */
+    const char *outputs_of;     /* results are named as this op's outputs; or NULL */
     PyObject *dict;
 };
 extern PyTypeObject *tw__py_function_type;
@@ -189,6 +190,7 @@ void tw__py_hooks_start(void);
 
 /* ---- raw ops (raw_ops.c) ---- */
 PyObject *tw__py_raw_op(PyObject *module, PyObject *name);     /* raw_ops.__getattr__ */
+PyObject *tw__py_name_outputs(const char *op, PyObject *list); /* a list of results as the op's named tuple; takes the list */
 PyObject *tw__py_raw_op_names(PyObject *module, PyObject *unused);
 
 #endif

@@ -60,6 +60,7 @@ bool tw__py_function_ready(tw__py_function *function)
     function->classes = classes;
     function->defaults = defaults;
     function->gives_arrays = signature->result_word && strcmp(signature->result_word, "numpy") == 0;
+    function->outputs_of = signature->result == TW_KIND_TENSORS && !function->gives_arrays ? signature->result_word : NULL;
     return !PyErr_Occurred();
 }
 
@@ -332,6 +333,8 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
                 tw__py_raise();
             } else {
                 out = function->gives_arrays ? arrays(&result) : tw__py_value(&result);
+                if (out && function->outputs_of)
+                    out = tw__py_name_outputs(function->outputs_of, out);
             }
         }
         tw__py_frame_end(&frame);

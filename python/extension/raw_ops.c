@@ -272,6 +272,16 @@ static PyObject *named_tuple(const tw_op *op, const tw__op_signature *signature)
     return type;
 }
 
+PyObject *tw__py_name_outputs(const char *op_name, PyObject *list)
+{
+    const tw_op *op = tw__op_find(op_name);
+    PyObject *type = op ? named_tuple(op, tw__op_signature_of(op)) : NULL;
+    PyObject *out = type ? PyObject_CallMethod(type, "_make", "(O)", list) : NULL;
+    Py_XDECREF(type);
+    Py_DECREF(list);
+    return out;
+}
+
 static PyObject *results(const call *c, tw_tensor **outputs, int count)
 {
     const tw__op_signature *s = c->signature;

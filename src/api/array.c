@@ -113,7 +113,7 @@ TW_API(concat, "concat(values: tensors<T>, axis: int, name: str = concat) -> ten
 {
     int64_t count = args->values.count;
     if (count == 0 || count >= INT32_MAX) {
-        tw__fail(TW_VALUE_ERROR, "tf.concat: at least one value is needed, got %lld", (long long)count);
+        tw__fail(TW_INVALID_ARGUMENT, "tf.concat: at least one value is needed, got %lld", (long long)count);
         return NULL;
     }
     if (count == 1)

@@ -1,5 +1,6 @@
 /* Reductions as users name them: tf.reduce_sum and its kin, and those composed of several ops (variance, logsumexp). */
 #include "api/array.h"
+#include "op/gradient.h"
 #include "rows.h"
 
 static tw_tensor *axes_of(const tw_tensor *x, tw_ints axis)
@@ -92,12 +93,20 @@ static tw_tensor *variance(tw_tensor *x, tw_ints axis, bool keepdims)
     }
     tw_auto tw_tensor *mean = tw__reduce_axes(&tw__op_Mean, x, axis, true);
     tw_auto tw_tensor *difference = mean ? TW_BINARY(Sub, x, mean) : NULL;
-    tw_auto tw_tensor *size = difference && tw__dtype_is_complex(x->dtype)
-                                  ? tw__call(&tw__op_ComplexAbs, TW_IN(difference), 1,
-                                             TW_WITH(TW_A_TYPE("Tout", x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64)), 1)
-                                  : tw_retain(difference);
-    tw_auto tw_tensor *square = size ? TW_UNARY(Square, size) : NULL;
-    return tw__reduce_axes(&tw__op_Mean, square, axis, keepdims);
+    if (!difference)
+        return NULL;
+    tw_tensor *square;
+    if (tw__dtype_is_complex(x->dtype)) {
+        tw_tensor *product = TW_G2(Mul, TW_UNARY(Conj, difference), tw_retain(difference));
+        tw_dtype real = x->dtype == TW_COMPLEX64 ? TW_FLOAT32 : TW_FLOAT64;
+        square = product ? tw__call(&tw__op_Real, TW_IN(product), 1, TW_WITH(TW_A_TYPE("Tout", real)), 1) : NULL;
+        tw_release(product);
+    } else {
+        square = TW_UNARY(Square, difference);
+    }
+    tw_tensor *result = tw__reduce_axes(&tw__op_Mean, square, axis, keepdims);
+    tw_release(square);
+    return result;
 }
 
 TW_API(math_reduce_variance,

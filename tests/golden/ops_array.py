@@ -70,6 +70,7 @@ for shape in (i32(6), i32(-1), i32(3, -1), i64(1, 2, 1, 3), i32(2, -1, 1)):
     c.add("Reshape", tensor=x23, shape=shape, gradient=True)
 c.add("Reshape", tensor=f64(3), shape=i32(), gradient=True)
 c.add("Reshape", tensor=f64(3), shape=i32(1, 1))
+c.add("Reshape", tensor=x23, shape=np.int32(-1))
 c.add("Reshape", tensor=count(0, 3), shape=i32(-1, 0))
 c.add("Reshape", tensor=count(0, 3), shape=i32(3, -1))
 c.error("Reshape", tensor=x23, shape=i32(2, 4), code=BAD, text="Input to reshape is a tensor with 6 values, but the requested shape has 8")

@@ -90,7 +90,7 @@ for op in ("ArgMax", "ArgMin"):
 c.add("ArgMax", input=f32([1, 5, 2]), dimension=np.int32(0), output_type=tf.uint16)
 
 for t in FLOATS + INTS:
-    c.add("TopKV2", input=np.array([[3, 1, 3, 2], [0, 5, 4, 9]], t), k=np.int32(2), gradient=t == np.float64)
+    c.add("TopKV2", input=np.array([[3, 1, 3, 2], [0, 5, 4, 9]], t), k=np.int32(2))
 c.add("TopKV2", input=tf.cast([3., 1., 2.], tf.bfloat16), k=np.int32(2))
 c.add("TopKV2", input=x24, k=np.int32(4), gradient=True)
 c.add("TopKV2", input=x24, k=np.int32(0))

@@ -12,7 +12,7 @@ static tw_status give_view(tw__kernel *kernel, const tw_shape *shape)
 
 static tw_status requested_shape(const tw_op *op, const tw_tensor *sizes, const tw_shape *input, tw_shape *shape)
 {
-    if (sizes->shape.rank != 1)
+    if (sizes->shape.rank > 1) /* a scalar counts as a vector of one */
         return tw__fail(TW_INVALID_ARGUMENT, "%s: sizes input must be 1-D, not %s [Op:Reshape]", op->name, tw__shape_text(&sizes->shape));
     if (sizes->count > TW_MAX_RANK)
         return tw__fail(TW_UNIMPLEMENTED, "%s: rank %lld, at most %d are supported", op->name, (long long)sizes->count, TW_MAX_RANK);
@@ -69,7 +69,9 @@ static tw_status reshape_shape(tw__inference *inference)
     if (inference->values[1])
         return requested_shape(inference->op, inference->values[1], inference->shapes[0], &inference->out_shapes[0]);
     const tw_shape *sizes = inference->shapes[1];
-    if (sizes->rank == 1 && sizes->dims[0] >= 0 && sizes->dims[0] <= TW_MAX_RANK) {
+    if (sizes->rank == 0) {
+        inference->out_shapes[0] = TW_SHAPE(-1);
+    } else if (sizes->rank == 1 && sizes->dims[0] >= 0 && sizes->dims[0] <= TW_MAX_RANK) {
         inference->out_shapes[0].rank = (int32_t)sizes->dims[0];
         for (int i = 0; i < inference->out_shapes[0].rank; i++)
             inference->out_shapes[0].dims[i] = -1;

@@ -1,0 +1,384 @@
+/* Functions on arrays: numbers in a row, places of extremes, sorting, repeating, diagonals, counting. */
+#include "api/array.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+TW_API(math_argmax, "math.argmax|argmax(input: tensor, axis: int = None, output_type: dtype = int64, name: str = None) -> tensor",
+       "Where the greatest element along an axis (the first if none is named) stands.")
+{
+    return tw__call_axis(&tw__op_ArgMax, args->input, args->axis == TW_NO_INT ? 0 : args->axis,
+                         TW_WITH(TW_A_TYPE("output_type", args->output_type)), 1);
+}
+
+TW_API(math_argmin, "math.argmin|argmin(input: tensor, axis: int = None, output_type: dtype = int64, name: str = None) -> tensor",
+       "Where the least element along an axis (the first if none is named) stands.")
+{
+    return tw__call_axis(&tw__op_ArgMin, args->input, args->axis == TW_NO_INT ? 0 : args->axis,
+                         TW_WITH(TW_A_TYPE("output_type", args->output_type)), 1);
+}
+
+/* The number as a scalar of that dtype. */
+static tw_tensor *number_of(double value, tw_dtype dtype)
+{
+    return tw__grad_constant(value, &(tw_tensor){ .dtype = dtype });
+}
+
+TW_API(one_hot,
+       "one_hot(indices: tensor<int32>, depth: tensor<int32>, on_value: tensor<dtype> = None, off_value: tensor<dtype> = None, axis: int = None, "
+       "dtype: dtype = None, name: str = None) -> tensor",
+       "on_value (1) where the place along the new axis is the index, else off_value (0).")
+{
+    tw_tensor *given = args->on_value ? args->on_value : args->off_value;
+    tw_dtype dtype = args->dtype != TW_DTYPE_NONE ? args->dtype : given ? given->dtype : TW_FLOAT32;
+    if (args->on_value && args->on_value->dtype != dtype) {
+        tw__fail(TW_TYPE_ERROR, "dtype %s of on_value does not match dtype parameter %s", tw_dtype_name(args->on_value->dtype),
+                 tw_dtype_name(dtype));
+        return NULL;
+    }
+    if (args->off_value && args->off_value->dtype != dtype) {
+        tw__fail(TW_TYPE_ERROR, "dtype %s of on_value does not match dtype %s of off_value", tw_dtype_name(dtype),
+                 tw_dtype_name(args->off_value->dtype));
+        return NULL;
+    }
+    if ((dtype == TW_STRING || dtype == TW_BOOL) && (!args->on_value || !args->off_value)) {
+        tw__fail(TW_TYPE_ERROR, "Cannot convert 1 to EagerTensor of dtype %s", tw_dtype_name(dtype));
+        return NULL;
+    }
+    tw_auto tw_tensor *on = args->on_value ? tw_retain(args->on_value) : number_of(1, dtype);
+    tw_auto tw_tensor *off = args->off_value ? tw_retain(args->off_value) : number_of(0, dtype);
+    if (!on || !off)
+        return NULL;
+    return tw__call(&tw__op_OneHot, TW_IN(args->indices, args->depth, on, off), 4,
+                    TW_WITH(TW_A_INT("axis", args->axis == TW_NO_INT ? -1 : args->axis)), 1);
+}
+
+TW_API(tile, "tile(input: tensor, multiples: tensor<int32>, name: str = None) -> tensor", "Repeats a tensor along each dimension.")
+{
+    return TW_BINARY(Tile, args->input, args->multiples);
+}
+
+/* Takes x. */
+static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
+{
+    if (!x || x->dtype == dtype)
+        return x;
+    tw_tensor *result = tw__call(&tw__op_Cast, TW_IN(x), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1);
+    tw_release(x);
+    return result;
+}
+
+TW_API(range,
+       "range(start: tensor<dtype>, limit: tensor<dtype> = None, delta: tensor<dtype> = None, dtype: dtype = None, name: str = range) -> tensor",
+       "start, start + delta, … before limit; with one number: 0, 1, … before it.")
+{
+    static const tw_dtype order[] = { TW_INT32, TW_INT64, TW_FLOAT32, TW_FLOAT64 };
+    tw_tensor *given[] = { args->start, args->limit, args->delta };
+    tw_dtype dtype = args->dtype;
+    int highest = -1;
+    for (int i = 0; dtype == TW_DTYPE_NONE && i < 3; i++) { /* the widest of the four; others stand for themselves */
+        int rank = 0;
+        while (given[i] && rank < 4 && order[rank] != given[i]->dtype)
+            rank++;
+        if (given[i] && rank == 4)
+            dtype = given[i]->dtype;
+        else if (given[i] && rank > highest)
+            highest = rank;
+    }
+    if (dtype == TW_DTYPE_NONE)
+        dtype = order[highest];
+    tw_auto tw_tensor *start = args->limit ? cast_to(tw_retain(args->start), dtype) : number_of(0, dtype);
+    tw_auto tw_tensor *limit = cast_to(tw_retain(args->limit ? args->limit : args->start), dtype);
+    tw_auto tw_tensor *delta = args->delta ? cast_to(tw_retain(args->delta), dtype) : number_of(1, dtype);
+    return start && limit && delta ? tw__call(&tw__op_Range, TW_IN(start, limit, delta), 3, NULL, 0) : NULL;
+}
+
+TW_API(linspace, "linspace(start: tensor<T>, stop: tensor<T>, num: int, name: str = None, axis: int = 0) -> tensor",
+       "num numbers from start to stop at equal distances; arrays of both give a new axis.")
+{
+    tw_dtype dtype = tw__dtype_is_integer(args->start->dtype) ? TW_FLOAT64 : args->start->dtype;
+    tw_auto tw_tensor *start = cast_to(tw_retain(args->start), dtype), *stop = cast_to(tw_retain(args->stop), dtype);
+    tw_shape shape;
+    int axis;
+    if (!start || !stop)
+        return NULL;
+    if (args->num < 0) {
+        tw__fail(TW_VALUE_ERROR, "Argument `num` must be positive. Received: num=%lld", (long long)args->num);
+        return NULL;
+    }
+    if (!tw__shape_broadcast(&start->shape, &stop->shape, &shape) || !tw__axis_normal(args->axis, shape.rank + 1, &axis) ||
+        shape.rank == TW_MAX_RANK) {
+        tw__fail(TW_INVALID_ARGUMENT, "tf.linspace: shapes %s and %s, axis %lld", tw__shape_text(&start->shape), tw__shape_text(&stop->shape),
+                 (long long)args->axis);
+        return NULL;
+    }
+    if (shape.rank == 0 && args->num > 0) {
+        tw_auto tw_tensor *num = tw_tensor_int64(args->num);
+        return num ? tw__call(&tw__op_LinSpace, TW_IN(start, stop, num), 3, NULL, 0) : NULL;
+    }
+    /* start + i * (stop - start) / (num - 1), the i along the new axis */
+    tw_auto tw_tensor *wide_shape = tw__tensor_of_shape(&shape, TW_INT64), *place = tw_tensor_int(axis);
+    tw_auto tw_tensor *from = wide_shape && place ? TW_BINARY(BroadcastTo, start, wide_shape) : NULL;
+    tw_auto tw_tensor *to = from ? TW_BINARY(BroadcastTo, stop, wide_shape) : NULL;
+    tw_auto tw_tensor *first = to ? TW_BINARY(ExpandDims, from, place) : NULL, *last = to ? TW_BINARY(ExpandDims, to, place) : NULL;
+    tw_shape line = { .rank = shape.rank + 1 };
+    for (int i = 0; i < line.rank; i++)
+        line.dims[i] = i == axis ? args->num : 1;
+    tw_auto tw_tensor *zero = number_of(0, TW_INT64), *one = number_of(1, TW_INT64), *count = tw_tensor_int64(args->num);
+    tw_tensor *steps = zero && one && count ? tw__call(&tw__op_Range, TW_IN(zero, count, one), 3, NULL, 0) : NULL;
+    steps = TW_G2(Reshape, cast_to(steps, dtype), tw__tensor_of_shape(&line, TW_INT64));
+    tw_tensor *length = first && last ? TW_BINARY(Sub, last, first) : NULL;
+    tw_tensor *step = TW_G2(RealDiv, length, number_of(args->num > 1 ? (double)(args->num - 1) : 1, dtype));
+    return TW_G2(AddV2, TW_G2(Mul, step, steps), tw_retain(first));
+}
+
+TW_API(unique, "unique(x: tensor, out_idx: dtype = int32, name: str = None) -> tensors<Unique>",
+       "The different values of a vector, and where each element's value is among them.")
+{
+    return tw__call_many(&tw__op_Unique, TW_IN(args->x), 1, TW_WITH(TW_A_TYPE("out_idx", args->out_idx)), 1, 2);
+}
+
+TW_API(bitcast, "bitcast(input: tensor, type: dtype, name: str = None) -> tensor", "The same bytes as another dtype.")
+{
+    return tw__call(&tw__op_Bitcast, TW_IN(args->input), 1, TW_WITH(TW_A_TYPE("type", args->type)), 1);
+}
+
+TW_API(broadcast_dynamic_shape, "broadcast_dynamic_shape(shape_x: tensor<I>, shape_y: tensor<I>) -> tensor",
+       "The shape that two shapes broadcast to.")
+{
+    return TW_BINARY(BroadcastArgs, args->shape_x, args->shape_y);
+}
+
+/* ---- sorting ---- */
+
+static tw_tensors top_k(tw_tensor *input, int64_t k, bool sorted, tw_dtype index_type)
+{
+    tw_auto tw_tensor *number = tw_tensor_int64(k);
+    if (!number)
+        return (tw_tensors){ 0 };
+    return tw__call_many(&tw__op_TopKV2, TW_IN(input, number), 2,
+                         TW_WITH(TW_A_BOOL("sorted", sorted), TW_A_TYPE("index_type", index_type)), 2, 2);
+}
+
+TW_API(math_top_k,
+       "math.top_k|nn.top_k(input: tensor, k: int = 1, sorted: bool = True, index_type: dtype = int32, name: str = None) -> tensors<TopKV2>",
+       "The k greatest elements of each row, and where they stand.")
+{
+    return top_k(args->input, args->k, !args->no_sorted, args->index_type);
+}
+
+TW_API(math_in_top_k, "math.in_top_k|nn.in_top_k(targets: tensor<I>, predictions: tensor<float32>, k: tensor<I>, name: str = None) -> tensor",
+       "Whether each target is among its row's k greatest predictions.")
+{
+    return tw__call(&tw__op_InTopKV2, TW_IN(args->predictions, args->targets, args->k), 3, NULL, 0);
+}
+
+/* What puts the least first where the greatest came first; its own inverse. Takes x. */
+static tw_tensor *turned(tw_tensor *x)
+{
+    if (!x)
+        return NULL;
+    if (tw__dtype_is_integer(x->dtype)) { /* -x - 1 has no overflow; nor has it without a sign */
+        tw_tensor *result = TW_UNARY(Invert, x);
+        tw_release(x);
+        return result;
+    }
+    return TW_G1(Neg, x);
+}
+
+/* Sorts along the axis: the values (part 0) or where they stood (part 1). */
+static tw_tensor *sorted_part(tw_tensor *values, int64_t given, const char *direction, int part, const char *path)
+{
+    bool up = strcmp(direction, "ASCENDING") == 0;
+    int axis, rank = values->shape.rank;
+    if (!up && strcmp(direction, "DESCENDING") != 0) {
+        tw__fail(TW_VALUE_ERROR, "Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction=%s", direction);
+        return NULL;
+    }
+    if (!tw__axis_normal(given, rank, &axis)) {
+        tw__fail(TW_VALUE_ERROR, "tf.%s: axis %lld of a tensor of shape %s", path, (long long)given, tw__shape_text(&values->shape));
+        return NULL;
+    }
+    int64_t order[TW_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        order[i] = i == axis ? rank - 1 : i == rank - 1 ? axis : i;
+    bool moves = axis != rank - 1;
+    tw_tensor *x = moves ? TW_G2(Transpose, tw_retain(values), tw__ints_tensor(order, rank, TW_INT32)) : tw_retain(values);
+    if (up)
+        x = turned(x);
+    if (!x)
+        return NULL;
+    tw_tensors best = top_k(x, x->shape.dims[rank - 1], true, TW_INT32);
+    tw_release(x);
+    if (!best.items)
+        return NULL;
+    tw_tensor *out = tw_retain(best.items[part]);
+    tw_tensors_free(&best);
+    if (up && part == 0)
+        out = turned(out);
+    return moves ? TW_G2(Transpose, out, tw__ints_tensor(order, rank, TW_INT32)) : out;
+}
+
+TW_API(sort, "sort(values: tensor, axis: int = -1, direction: str = ASCENDING, name: str = None) -> tensor", "Sorts along an axis.")
+{
+    return sorted_part(args->values, args->axis, args->direction, 0, "sort");
+}
+
+TW_API(argsort,
+       "argsort(values: tensor, axis: int = -1, direction: str = ASCENDING, stable: bool = False, name: str = None) -> tensor",
+       "Where the elements in order stand along an axis; equal ones keep their order.")
+{
+    return sorted_part(args->values, args->axis, args->direction, 1, "argsort");
+}
+
+/* ---- repeating ---- */
+
+TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, name: str = None) -> tensor",
+       "Repeats each element (or slice along an axis) so many times.")
+{
+    int axis = 0;
+    tw_auto tw_tensor *x = args->axis == TW_NO_INT
+                               ? TW_G2(Reshape, tw_retain(args->input), tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64))
+                               : tw_retain(args->input);
+    if (!x)
+        return NULL;
+    if (args->axis != TW_NO_INT && !tw__axis_normal(args->axis, x->shape.rank, &axis)) {
+        tw__fail(TW_VALUE_ERROR, "tf.repeat: axis %lld of a tensor of shape %s", (long long)args->axis, tw__shape_text(&x->shape));
+        return NULL;
+    }
+    int64_t size = x->shape.dims[axis], total = 0;
+    const tw_tensor *repeats = args->repeats;
+    bool one = repeats->count == 1;
+    if (repeats->shape.rank > 1 || (!one && repeats->count != size)) {
+        tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible: tf.repeat needs one number or one for each slice",
+                 (long long)size, (long long)repeats->count);
+        return NULL;
+    }
+    for (int64_t i = 0; i < size; i++) {
+        int64_t times = tw_tensor_int_at(repeats, one ? 0 : i);
+        if (times < 0 || __builtin_add_overflow(total, times, &total)) {
+            tw__fail(TW_INVALID_ARGUMENT, "tf.repeat: repeats of %lld", (long long)times);
+            return NULL;
+        }
+    }
+    tw_auto tw_tensor *indices = tw__tensor_empty(TW_INT64, &TW_SHAPE(total)), *place = tw_tensor_int(axis);
+    if (!indices || !place)
+        return NULL;
+    int64_t *next = indices->data;
+    for (int64_t i = 0; i < size; i++) {
+        for (int64_t times = tw_tensor_int_at(repeats, one ? 0 : i); times > 0; times--)
+            *next++ = i;
+    }
+    return tw__call(&tw__op_GatherV2, TW_IN(x, indices, place), 3, NULL, 0);
+}
+
+TW_API(meshgrid, "meshgrid(*args: tensors, *, indexing: str {xy, ij} = xy, name: str = meshgrid) -> tensors",
+       "Coordinates of a grid: each vector spread over the axes of the others.")
+{
+    int64_t count = args->args.count;
+    tw_tensors none = { 0 }, out = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };
+    if (!out.items)
+        return none;
+    if (count > TW_MAX_RANK) {
+        tw__fail(TW_UNIMPLEMENTED, "tf.meshgrid: %lld vectors, at most %d are supported", (long long)count, TW_MAX_RANK);
+        tw_tensors_free(&out);
+        return none;
+    }
+    bool swap = strcmp(args->indexing, "xy") == 0 && count > 1;
+    tw_shape full = { .rank = (int32_t)count };
+    for (int64_t i = 0; i < count; i++) {
+        int64_t axis = swap && i < 2 ? 1 - i : i;
+        full.dims[axis] = args->args.items[i]->count;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t axis = swap && i < 2 ? 1 - i : i;
+        tw_shape line = { .rank = full.rank };
+        for (int k = 0; k < line.rank; k++)
+            line.dims[k] = k == axis ? full.dims[k] : 1;
+        tw_tensor *vector = TW_G2(Reshape, tw_retain(args->args.items[i]), tw__tensor_of_shape(&line, TW_INT64));
+        if (!(out.items[i] = TW_G2(BroadcastTo, vector, tw__tensor_of_shape(&full, TW_INT64)))) {
+            tw_tensors_free(&out);
+            return none;
+        }
+    }
+    return out;
+}
+
+/* ---- diagonals ---- */
+
+TW_API(linalg_diag,
+       "linalg.diag(diagonal: tensor<T>, name: str = diag, k: tensor<int32> = None, num_rows: int = -1, num_cols: int = -1, "
+       "padding_value: tensor<T> = None, align: str = RIGHT_LEFT) -> tensor",
+       "Matrices with given diagonals.")
+{
+    tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
+    tw_auto tw_tensor *rows = tw_tensor_int((int32_t)args->num_rows), *columns = tw_tensor_int((int32_t)args->num_cols);
+    tw_auto tw_tensor *padding = args->padding_value ? tw_retain(args->padding_value) : tw_tensor_new(args->diagonal->dtype, TW_SCALAR, NULL);
+    if (!k || !rows || !columns || !padding)
+        return NULL;
+    return tw__call(&tw__op_MatrixDiagV3, TW_IN(args->diagonal, k, rows, columns, padding), 5, TW_WITH(TW_A_STRING("align", args->align)), 1);
+}
+
+TW_API(linalg_diag_part,
+       "linalg.diag_part(input: tensor<T>, name: str = diag_part, k: tensor<int32> = None, padding_value: tensor<T> = None, "
+       "align: str = RIGHT_LEFT) -> tensor",
+       "Diagonals of matrices.")
+{
+    tw_auto tw_tensor *k = args->k ? tw_retain(args->k) : tw_tensor_int(0);
+    tw_auto tw_tensor *padding = args->padding_value ? tw_retain(args->padding_value) : tw_tensor_new(args->input->dtype, TW_SCALAR, NULL);
+    if (!k || !padding)
+        return NULL;
+    return tw__call(&tw__op_MatrixDiagPartV3, TW_IN(args->input, k, padding), 3, TW_WITH(TW_A_STRING("align", args->align)), 1);
+}
+
+TW_API(linalg_band_part, "linalg.band_part(input: tensor, num_lower: tensor<I>, num_upper: tensor<I>, name: str = None) -> tensor",
+       "Zeros outside of a band around the diagonal of each matrix.")
+{
+    return tw__call(&tw__op_MatrixBandPart, TW_IN(args->input, args->num_lower, args->num_upper), 3, NULL, 0);
+}
+
+TW_API(linalg_tensor_diag, "linalg.tensor_diag(diagonal: tensor, name: str = None) -> tensor", "Zeros with the tensor on the diagonal.")
+{
+    return TW_UNARY(Diag, args->diagonal);
+}
+
+TW_API(linalg_tensor_diag_part, "linalg.tensor_diag_part(input: tensor, name: str = None) -> tensor", "The diagonal of a tensor.")
+{
+    return TW_UNARY(DiagPart, args->input);
+}
+
+/* ---- counting ---- */
+
+TW_API(math_bincount,
+       "math.bincount(arr: tensor<int32>, weights: tensor = None, minlength: int = None, maxlength: int = None, dtype: dtype = int32, "
+       "name: str = None, axis: int = None, binary_output: bool = False) -> tensor",
+       "How often (or with what weight) each number occurs; with axis -1 per row.")
+{
+    const tw_tensor *arr = args->arr;
+    if (args->axis != TW_NO_INT && args->axis != 0 && args->axis != -1) {
+        tw__fail(TW_VALUE_ERROR, "Unsupported value for argument axis=%lld. Only 0 and -1 are currently supported.", (long long)args->axis);
+        return NULL;
+    }
+    if (arr->dtype != TW_INT32 && arr->dtype != TW_INT64) {
+        tw__fail(TW_TYPE_ERROR, "tf.math.bincount: arr must be int32 or int64, got %s", tw_dtype_name(arr->dtype));
+        return NULL;
+    }
+    int64_t size = 0;
+    for (int64_t i = 0; i < arr->count; i++) {
+        int64_t value = tw_tensor_int_at(arr, i);
+        size = value >= size ? value + 1 : size;
+    }
+    if (args->minlength != TW_NO_INT && args->minlength > size)
+        size = args->minlength;
+    if (args->maxlength != TW_NO_INT && args->maxlength < size)
+        size = args->maxlength;
+    tw_auto tw_tensor *number = arr->dtype == TW_INT64 ? tw_tensor_int64(size) : tw_tensor_int((int32_t)size);
+    tw_auto tw_tensor *weights = args->weights ? tw_retain(args->weights) : tw_tensor_new(args->dtype, TW_SHAPE(0), NULL);
+    tw_tensor *x = tw_retain(args->arr);
+    if (args->axis != -1)
+        x = TW_G2(Reshape, x, tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64));
+    tw_tensor *out = x && number && weights ? tw__call(&tw__op_DenseBincount, TW_IN(x, number, weights), 3,
+                                                       TW_WITH(TW_A_BOOL("binary_output", args->binary_output)), 1)
+                                            : NULL;
+    tw_release(x);
+    return out;
+}

@@ -105,7 +105,7 @@ static tw_value ints_value(const tw_ints *ints)
     return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, ints->count } };
 }
 
-/* Numbers of a vector. */
+/* The number, or the numbers of a vector. */
 static tw_value tensor_value(const tw_tensor *tensor)
 {
     tw_value *items = tensor ? tw__alloc_array((size_t)tensor->count + 1, sizeof *items) : NULL;
@@ -117,6 +117,11 @@ static tw_value tensor_value(const tw_tensor *tensor)
             items[i] = (tw_value){ .kind = TW_VALUE_FLOAT, .f = tw__shortest(tw_tensor_double_at(tensor, i), tensor->dtype) };
         else
             items[i] = (tw_value){ .kind = TW_VALUE_INT, .i = tw_tensor_int_at(tensor, i) };
+    }
+    if (tensor->shape.rank == 0) {
+        tw_value number = items[0];
+        tw__free(items);
+        return number;
     }
     return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, tensor->count } };
 }

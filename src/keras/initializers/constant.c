@@ -49,27 +49,6 @@ TW_CLASS(initializers_ones,
 
 /* ---- Constant ---- */
 
-/* The numbers of a list, nested or not, one behind the other. */
-static tw_status flatten(const tw_value *value, double *numbers, int64_t room, int64_t *count)
-{
-    switch (value->kind) {
-    case TW_VALUE_BOOL:
-    case TW_VALUE_INT:
-    case TW_VALUE_FLOAT:
-        if (*count < room)
-            numbers[*count] = value->kind == TW_VALUE_FLOAT ? value->f : value->kind == TW_VALUE_INT ? (double)value->i : value->b;
-        ++*count;
-        return TW_OK;
-    case TW_VALUE_LIST:
-    case TW_VALUE_TUPLE:
-        for (int64_t i = 0; i < value->list.count; i++)
-            TW_TRY(flatten(&value->list.items[i], numbers, room, count));
-        return TW_OK;
-    default:
-        return tw__fail(TW_TYPE_ERROR, "Constant: `value` must be a number, a list of numbers or a tensor");
-    }
-}
-
 static tw_tensor *of_tensor(tw_initializer *self, const tw_tensor *value, const tw_shape *shape, tw_dtype dtype)
 {
     if (value->count == 1 && is_number(value->dtype) && !tw__dtype_is_complex(value->dtype))
@@ -85,40 +64,25 @@ static tw_tensor *of_tensor(tw_initializer *self, const tw_tensor *value, const 
     return NULL;
 }
 
+static tw_status constant_init(void *self, __attribute__((unused)) const void *given)
+{
+    tw_initializers_constant_args *config = ((tw_object *)self)->config;
+    if (!config->value)
+        config->value = tw_tensor_double(0);
+    return config->value ? TW_OK : tw__error_status();
+}
+
 static tw_tensor *constant_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
-    const tw_value *value = &((const tw_initializers_constant_args *)self->object.config)->value;
-    if (value->kind == TW_VALUE_NONE)
-        return filled(self, shape, dtype, 0);
-    if (value->kind == TW_VALUE_TENSOR)
-        return of_tensor(self, value->tensor, shape, dtype);
-    int64_t room, count = 0;
-    if (tw__shape_count(shape, &room) != TW_OK)
-        return NULL;
-    double *numbers = tw__alloc((size_t)(room + 1) * sizeof *numbers);
-    if (!numbers)
-        return NULL;
-    tw_tensor *values = NULL;
-    if (flatten(value, numbers, room + 1, &count) == TW_OK) {
-        if (count == 1) {
-            values = filled(self, shape, dtype, numbers[0]);
-        } else {
-            tw_auto tw_tensor *list = count <= room ? tw_tensor_new(TW_FLOAT64, TW_SHAPE(count), numbers) : NULL;
-            if (list)
-                values = of_tensor(self, list, shape, dtype);
-            else
-                tw__fail(TW_TYPE_ERROR, "Constant: %lld values for shape %s", (long long)count, tw__shape_text(shape));
-        }
-    }
-    tw__free(numbers);
-    return values;
+    return of_tensor(self, ((const tw_initializers_constant_args *)self->object.config)->value, shape, dtype);
 }
 static const tw__initializer_methods constant_methods = { constant_make };
 
 TW_CLASS(initializers_constant,
     "keras.initializers.Constant|keras.initializers.constant|initializers.Constant|initializers.constant|constant_initializer"
-    "(value: value = None) -> initializer",
-    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .methods = &constant_methods,
+    "(value: tensor<float64> = None) -> initializer",
+    .parent = &tw__class_initializer, .size = sizeof(tw_initializer), .init = constant_init,
+    .methods = &constant_methods,
     .doc = "A number in all places, or a list of them; 0 if none is given.");
 
 /* ---- Identity ---- */

@@ -2,6 +2,7 @@
 #include "kernel/kernel.h"
 #include "kernel/random.h"
 #include "keras/initializers/initializers.h"
+#include "keras/keras.h"
 
 TW_CLASS(initializer, "keras.initializers.Initializer|initializers.Initializer() -> initializer",
     .size = sizeof(tw_initializer),
@@ -11,6 +12,14 @@ TW_METHOD(initializer_call, "keras.initializers.Initializer.__call__(self: initi
           "Values of that shape and dtype.")
 {
     return tw__initializer_make(args->self, &args->shape, args->dtype);
+}
+
+TW_METHOD(initializer_get_config, "keras.initializers.Initializer.get_config(self: initializer) -> value",
+          "The arguments it was made with, as a dict.")
+{
+    tw__dict dict = { 0 };
+    tw__dict_put_config(&dict, args->self, "");
+    return tw__dict_take(&dict);
 }
 
 tw_tensor *tw__initializer_make(tw_initializer *initializer, const tw_shape *shape, tw_dtype dtype)

@@ -333,6 +333,43 @@ static PyTypeObject *make_named(const char *full, const char *name, PyType_Slot 
     return type;
 }
 
+/* `__signature__` of a class made from a row, for inspect; classes below it have their own. */
+typedef struct signature_object {
+    PyObject_HEAD
+    PyTypeObject *owner; /* borrowed: it lives for ever */
+    const tw_signature *row;
+} signature_object;
+
+static PyObject *signature_get(PyObject *self, PyObject *object, PyObject *type)
+{
+    (void)object;
+    signature_object *signature = (signature_object *)self;
+    if (type != (PyObject *)signature->owner)
+        return tw__py_error(PyExc_AttributeError, "__signature__");
+    PyObject *module = PyImport_ImportModule("thalweg._describe");
+    PyObject *out = module ? PyObject_CallMethod(module, "signature_of", "s", signature->row->text) : NULL;
+    Py_XDECREF(module);
+    return out;
+}
+
+static PyType_Slot signature_slots[] = { { Py_tp_descr_get, signature_get }, { 0 } };
+static PyType_Spec signature_spec = { "thalweg.Signature", sizeof(signature_object), 0, Py_TPFLAGS_DEFAULT, signature_slots };
+
+static bool add_signature(PyTypeObject *type, const tw_signature *row)
+{
+    static PyTypeObject *kind;
+    if (!kind && !(kind = (PyTypeObject *)PyType_FromSpec(&signature_spec)))
+        return false;
+    signature_object *signature = PyObject_New(signature_object, kind);
+    if (!signature)
+        return false;
+    signature->owner = type;
+    signature->row = row;
+    bool good = PyObject_SetAttrString((PyObject *)type, "__signature__", (PyObject *)signature) == 0;
+    Py_DECREF(signature);
+    return good;
+}
+
 PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
 {
     const tw_class *row = signature->class_row;
@@ -354,7 +391,7 @@ PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
     for (; special && special->slot && count < 62; special++)
         slots[count++] = *special;
     PyTypeObject *type = make_named(full, row->name, slots, base);
-    if (!type)
+    if (!type || !add_signature(type, signature))
         return NULL;
     type_entry *entry = &types[type_count];
     *entry = (type_entry){ row, type, tw__py_function_new(signature, row->name, strlen(row->name), module) };

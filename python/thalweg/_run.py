@@ -20,9 +20,28 @@ USAGE = """usage: python3 -m thalweg script.py [arguments]
 Runs a program whose `import tensorflow` is to give thalweg."""
 
 
+def execute(source, name, file=None):
+    """Runs source as the program, as python3 does: a traceback begins at the program's own lines."""
+    import builtins
+    import types
+    main_module = types.ModuleType("__main__")
+    main_module.__builtins__ = builtins
+    if file:
+        main_module.__file__ = file
+    sys.modules["__main__"] = main_module
+    try:
+        exec(compile(source, name, "exec"), main_module.__dict__)
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        inner = error.__traceback__.tb_next
+        sys.excepthook(type(error), error.with_traceback(inner), inner)
+        return 1
+    return 0
+
+
 def main(arguments):
     import os
-    import runpy
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE, file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
@@ -35,20 +54,26 @@ def main(arguments):
         return 2
     stand_in()
     if arguments[0] == "-c":
-        import builtins
-        import types
         sys.argv = ["-c"] + arguments[2:]
         sys.path[0] = ""
-        main_module = types.ModuleType("__main__")
-        main_module.__builtins__ = builtins
-        sys.modules["__main__"] = main_module
-        exec(compile(arguments[1], "<string>", "exec"), main_module.__dict__)
-    elif arguments[0] == "-m":
+        return execute(arguments[1], "<string>")
+    if arguments[0] == "-m":
+        import runpy
         sys.argv = arguments[1:]
         sys.path[0] = os.getcwd()
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = arguments
-        sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
-        runpy.run_path(arguments[0], run_name="__main__")
-    return 0
+        return 0
+    path = arguments[0]
+    sys.argv = arguments
+    if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
+        import runpy
+        runpy.run_path(path, run_name="__main__")
+        return 0
+    try:
+        with open(path, "rb") as f:
+            source = f.read()
+    except OSError as error:
+        print("thalweg: can't open file %r: [Errno %d] %s" % (os.path.abspath(path), error.errno, error.strerror), file=sys.stderr)
+        return 2
+    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    return execute(source, path, path)

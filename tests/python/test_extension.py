@@ -1,4 +1,5 @@
 """The extension itself: ownership, the collector, memory shared with NumPy, threads, pickling, signatures, lazy imports."""
+import ast
 import gc
 import inspect
 import os
@@ -257,6 +258,30 @@ def test_signatures_and_docs():
     assert "softmax" in repr(tf.nn.softmax)
     assert tf.keras.layers.Dense.__name__ == "Dense" and tf.keras.layers.Dense.__doc__
     assert tf.keras.layers.Dense.__module__ == "thalweg.keras.layers"
+    assert list(inspect.signature(tf.keras.layers.Dense).parameters)[:2] == ["units", "activation"]
+    assert list(inspect.signature(Cyclic).parameters) == []
+    assert str(inspect.signature(tf.GradientTape.watch)) == "(self, tensor)"
+
+
+def test_stubs_describe_what_is_there():
+    folder = os.path.join(BUILD, "thalweg-stubs")
+    if not os.path.isdir(folder):
+        pytest.skip("no stubs beside the package")
+    count = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(path, name)) as f:
+                tree = ast.parse(f.read())
+            module = tf
+            for part in os.path.relpath(path, folder).split(os.sep):
+                module = getattr(module, part) if part != "." else module
+            if name != "__init__.pyi":
+                continue
+            for node in tree.body:
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+                    assert hasattr(module, node.name), node.name
+                    count += 1
+    assert count > 200
 
 
 def test_every_row_is_in_place():
@@ -334,7 +359,10 @@ def test_exit_codes(tmp_path):
     script = tmp_path / "fails.py"
     script.write_text("import tensorflow as tf\ntf.nothing\n")
     done = python("-m", "thalweg", str(script))
-    assert done.returncode == 1 and "module 'tensorflow' has no attribute 'nothing'" in done.stderr
+    assert done.returncode == 1
+    assert done.stderr == ("Traceback (most recent call last):\n  File \"%s\", line 2, in <module>\n    tf.nothing\n"
+                           "AttributeError: module 'tensorflow' has no attribute 'nothing'\n" % script)
+    assert python("-m", "thalweg", str(tmp_path / "not_there.py")).returncode == 2
     assert python("-m", "thalweg").returncode == 2
     assert python("-m", "thalweg", "-h").returncode == 0
     script.write_text("import sys\nsys.exit(7)\n")

@@ -1,0 +1,50 @@
+/* Where a convolution goes: empty ones end here, half and bfloat16 become float, floats try the library first. */
+#include "kernel/conv.h"
+#include "kernel/kernel.h"
+
+static bool is_small_float(tw_dtype dtype)
+{
+    return dtype == TW_FLOAT16 || dtype == TW_BFLOAT16;
+}
+
+/* The same in float, through buffers. */
+static tw_status run_as_float(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, int64_t a_count, const void *b,
+                              int64_t b_count, void *result, int64_t result_count)
+{
+    tw__buffer *x = tw__buffer_new((size_t)a_count * sizeof(float)), *y = x ? tw__buffer_new((size_t)b_count * sizeof(float)) : NULL;
+    tw__buffer *z = y ? tw__buffer_new((size_t)result_count * sizeof(float)) : NULL;
+    tw_status status = z ? TW_OK : tw__error_status();
+    if (status == TW_OK) {
+        tw__small_float_read(dtype, a, x->data, a_count);
+        tw__small_float_read(dtype, b, y->data, b_count);
+        status = tw__conv_run(kind, TW_FLOAT32, conv, x->data, y->data, z->data);
+    }
+    if (status == TW_OK)
+        tw__small_float_write(dtype, z->data, result, result_count);
+    if (z)
+        tw__buffer_release(z);
+    if (y)
+        tw__buffer_release(y);
+    if (x)
+        tw__buffer_release(x);
+    return status;
+}
+
+tw_status tw__conv_run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result)
+{
+    int64_t input = tw__conv_input_count(conv), output = tw__conv_output_count(conv), filter = tw__conv_filter_count(conv);
+    int64_t count = kind == TW_CONV_OUTPUT ? output : kind == TW_CONV_INPUT ? input : filter;
+    if (count == 0)
+        return TW_OK;
+    if (input == 0 || output == 0 || filter == 0) {
+        memset(result, 0, (size_t)count * tw__element_size(dtype));
+        return TW_OK;
+    }
+    if (is_small_float(dtype))
+        return run_as_float(kind, dtype, conv, a, kind == TW_CONV_INPUT ? filter : input, b, kind == TW_CONV_OUTPUT ? filter : output,
+                            result, count);
+    tw_status status;
+    if (dtype == TW_FLOAT32 && tw__conv_onednn(kind, conv, a, b, result, &status))
+        return status;
+    return tw__conv_plain(kind, dtype, conv, a, b, result);
+}

@@ -1,0 +1,50 @@
+/* Convolutions of images [batch, rows, columns, channels] and their two gradients.
+ *
+ * Filters are [rows, columns, channels of one group, output channels]. A depthwise filter [rows, columns, channels, multiplier] is the same
+ * memory with as many groups as there are channels. Padding adds zeros that are never stored.
+ *
+ * conv.c chooses: oneDNN (conv_onednn.c) for floats if the library is there, else conv_plain.c. Half and bfloat16 run as float. The
+ * environment's THALWEG_ONEDNN=0 leaves the library out. */
+#ifndef TW_CONV_H
+#define TW_CONV_H
+
+#include "tensor/tensor.h"
+
+/* Pairs are rows, columns. All members are int64_t: the struct is compared as bytes. */
+typedef struct tw__conv {
+    int64_t batch, in_channels, out_channels, groups;
+    int64_t depth; /* of the filter: the channels of one group */
+    int64_t in[2], out[2], filter[2], stride[2], dilation[2];
+    int64_t before[2], after[2]; /* padding */
+} tw__conv;
+
+typedef enum tw__conv_kind {
+    TW_CONV_OUTPUT, /* input, filter -> output */
+    TW_CONV_INPUT,  /* filter, output's gradient -> input's gradient */
+    TW_CONV_FILTER, /* input, output's gradient -> filter's gradient */
+} tw__conv_kind;
+
+/* `a` and `b` are the two operands in the order above. The sizes are known to fit each other and their products not to overflow. */
+tw_status tw__conv_run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result);
+
+/* The first does nothing and says false where the library is missing or has no fast form; no error is set then. */
+bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, tw_status *status);
+tw_status tw__conv_plain(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result);
+
+/* Numbers of elements. */
+static inline int64_t tw__conv_input_count(const tw__conv *conv)
+{
+    return conv->batch * conv->in[0] * conv->in[1] * conv->in_channels;
+}
+
+static inline int64_t tw__conv_output_count(const tw__conv *conv)
+{
+    return conv->batch * conv->out[0] * conv->out[1] * conv->out_channels;
+}
+
+static inline int64_t tw__conv_filter_count(const tw__conv *conv)
+{
+    return conv->filter[0] * conv->filter[1] * conv->depth * conv->out_channels;
+}
+
+#endif

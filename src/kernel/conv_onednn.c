@@ -1,0 +1,442 @@
+/* Convolutions by oneDNN, which is loaded with the first of them and never needed to be there.
+ *
+ * The batch is cut into as many parts as there are threads; each part runs single-threaded on one of the pool's threads, so oneDNN's own
+ * threads (OpenMP) never start: they collapse when another process competes for the processor. Primitives are made for the part's size and
+ * kept in a bounded table. Filters are brought to the layout that the primitive likes first, and a filter's gradient back to ours; parts of
+ * that gradient are summed in the order of the parts, so the result depends on the number of threads alone. */
+#include "kernel/conv.h"
+
+#if defined(__has_include)
+#if __has_include(<oneapi/dnnl/dnnl.h>)
+#define HAVE_HEADER 1
+#endif
+#endif
+
+#ifndef HAVE_HEADER
+
+bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, tw_status *status)
+{
+    (void)kind, (void)conv, (void)a, (void)b, (void)result, (void)status;
+    return false;
+}
+
+#else
+
+#include <dlfcn.h>
+#include <oneapi/dnnl/dnnl.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum {
+    CACHE_LIMIT = 256,
+    PARTS_LIMIT = 64,
+    WORK_PER_THREAD = 1 << 20, /* multiplications that are worth a second thread */
+};
+
+/* ---- the library ---- */
+
+#define FUNCTIONS(X)                                                                                                     \
+    X(dnnl_engine_create) X(dnnl_stream_create) X(dnnl_stream_destroy) X(dnnl_memory_desc_init_by_strides)               \
+    X(dnnl_memory_desc_init_by_tag) X(dnnl_memory_desc_equal) X(dnnl_memory_desc_get_size) X(dnnl_memory_create)         \
+    X(dnnl_memory_destroy) X(dnnl_primitive_attr_create) X(dnnl_primitive_attr_set_scratchpad_mode)                      \
+    X(dnnl_primitive_attr_destroy) X(dnnl_primitive_desc_create) X(dnnl_primitive_desc_destroy)                          \
+    X(dnnl_primitive_desc_query) X(dnnl_primitive_desc_query_md) X(dnnl_primitive_create) X(dnnl_primitive_destroy)      \
+    X(dnnl_primitive_execute) X(dnnl_reorder_primitive_desc_create) X(dnnl_dilated_convolution_forward_desc_init)        \
+    X(dnnl_dilated_convolution_backward_data_desc_init) X(dnnl_dilated_convolution_backward_weights_desc_init)
+
+#define X(name) static __typeof__(name) *p_##name;
+FUNCTIONS(X)
+#undef X
+static int (*p_omp_get_max_threads)(void);
+static void (*p_omp_set_num_threads)(int count);
+static dnnl_engine_t engine;
+static dnnl_primitive_attr_t attributes; /* scratch memory is ours */
+static bool available;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void)
+{
+    const char *wanted = getenv("THALWEG_ONEDNN");
+    if (wanted && wanted[0] == '0')
+        return;
+    void *library = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return;
+    bool found = true;
+#define X(name) found = (p_##name = (__typeof__(name) *)dlsym(library, #name)) && found;
+    FUNCTIONS(X)
+#undef X
+    /* Of the OpenMP that the library itself uses; it is missing if the library was built without. */
+    p_omp_get_max_threads = (int (*)(void))dlsym(library, "omp_get_max_threads");
+    p_omp_set_num_threads = (void (*)(int))dlsym(library, "omp_set_num_threads");
+    available = found && p_dnnl_engine_create(&engine, dnnl_cpu, 0) == dnnl_success &&
+        p_dnnl_primitive_attr_create(&attributes) == dnnl_success &&
+        p_dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user) == dnnl_success;
+}
+
+/* The thread's own number of OpenMP threads, put back by end_single. */
+static int begin_single(void)
+{
+    if (!p_omp_get_max_threads || !p_omp_set_num_threads)
+        return 0;
+    int before = p_omp_get_max_threads();
+    if (before != 1)
+        p_omp_set_num_threads(1);
+    return before;
+}
+
+static void end_single(int before)
+{
+    if (before > 1)
+        p_omp_set_num_threads(before);
+}
+
+/* ---- primitives ---- */
+
+typedef struct entry {
+    tw__conv conv;               /* with the part's batch */
+    tw__conv_kind kind;
+    int references;              /* under the lock; the table's own is one of them */
+    uint64_t used;               /* when it was last asked for */
+    dnnl_primitive_t primitive;  /* NULL: there is no fast form */
+    dnnl_primitive_t reorder;    /* of the filter to `filter`, or of its gradient back to `own`; NULL: they are the same */
+    dnnl_memory_desc_t input, own, filter, output, scratch;
+    size_t filter_bytes, scratch_bytes;
+} entry;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static entry *table[CACHE_LIMIT];
+static int table_count;
+static uint64_t clock_now;
+
+static void entry_free(entry *e)
+{
+    if (e->primitive)
+        p_dnnl_primitive_destroy(e->primitive);
+    if (e->reorder)
+        p_dnnl_primitive_destroy(e->reorder);
+    tw__free(e);
+}
+
+static void entry_release(entry *e)
+{
+    pthread_mutex_lock(&lock);
+    bool last = --e->references == 0;
+    pthread_mutex_unlock(&lock);
+    if (last)
+        entry_free(e);
+}
+
+static bool describe_memory(entry *e, dnnl_memory_desc_t *any)
+{
+    const tw__conv *c = &e->conv;
+    dnnl_dims_t input = { c->batch, c->in_channels, c->in[0], c->in[1] }, output = { c->batch, c->out_channels, c->out[0], c->out[1] };
+    int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups, all = c->out_channels;
+    dnnl_dims_t dims = { c->groups, out, in, c->filter[0], c->filter[1] }, strides = { out, 1, all, c->filter[1] * in * all, in * all };
+    int skip = c->groups == 1, rank = 5 - skip;
+    return p_dnnl_memory_desc_init_by_tag(&e->input, 4, input, dnnl_f32, dnnl_nhwc) == dnnl_success &&
+        p_dnnl_memory_desc_init_by_tag(&e->output, 4, output, dnnl_f32, dnnl_nhwc) == dnnl_success &&
+        p_dnnl_memory_desc_init_by_strides(&e->own, rank, dims + skip, dnnl_f32, strides + skip) == dnnl_success &&
+        p_dnnl_memory_desc_init_by_tag(any, rank, dims + skip, dnnl_f32, dnnl_format_tag_any) == dnnl_success;
+}
+
+static dnnl_primitive_desc_t describe_primitive(entry *e, dnnl_memory_desc_t *any)
+{
+    const tw__conv *c = &e->conv;
+    dnnl_dims_t dilates = { c->dilation[0] - 1, c->dilation[1] - 1 }, strides = { c->stride[0], c->stride[1] };
+    dnnl_dims_t before = { c->before[0], c->before[1] }, after = { c->after[0], c->after[1] };
+    dnnl_convolution_desc_t forward, backward;
+    dnnl_primitive_desc_t made = NULL, hint = NULL;
+    dnnl_prop_kind_t mode = e->kind == TW_CONV_OUTPUT ? dnnl_forward_inference : dnnl_forward_training;
+    if (p_dnnl_dilated_convolution_forward_desc_init(&forward, mode, dnnl_convolution_direct, &e->input, any, NULL, &e->output, strides,
+                                                     dilates, before, after) != dnnl_success ||
+        p_dnnl_primitive_desc_create(&hint, &forward, attributes, engine, NULL) != dnnl_success)
+        return NULL;
+    if (e->kind == TW_CONV_OUTPUT)
+        return hint;
+    dnnl_status_t status = e->kind == TW_CONV_INPUT
+        ? p_dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &e->input, any, &e->output, strides,
+                                                             dilates, before, after)
+        : p_dnnl_dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &e->input, any, NULL, &e->output,
+                                                                strides, dilates, before, after);
+    if (status != dnnl_success || p_dnnl_primitive_desc_create(&made, &backward, attributes, engine, hint) != dnnl_success)
+        made = NULL;
+    p_dnnl_primitive_desc_destroy(hint);
+    return made;
+}
+
+static bool make_reorder(entry *e)
+{
+    if (p_dnnl_memory_desc_equal(&e->own, &e->filter))
+        return true;
+    bool back = e->kind == TW_CONV_FILTER;
+    dnnl_primitive_desc_t description;
+    if (p_dnnl_reorder_primitive_desc_create(&description, back ? &e->filter : &e->own, engine, back ? &e->own : &e->filter, engine,
+                                             NULL) != dnnl_success)
+        return false;
+    dnnl_status_t status = p_dnnl_primitive_create(&e->reorder, description);
+    p_dnnl_primitive_desc_destroy(description);
+    if (status != dnnl_success)
+        e->reorder = NULL;
+    return status == dnnl_success;
+}
+
+/* Leaves e->primitive NULL if there is none, or only the slow reference form. */
+static void entry_fill(entry *e)
+{
+    dnnl_memory_desc_t any;
+    dnnl_primitive_desc_t description = describe_memory(e, &any) ? describe_primitive(e, &any) : NULL;
+    if (!description)
+        return;
+    const char *form = NULL;
+    p_dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, &form);
+    const dnnl_memory_desc_t *filter =
+        p_dnnl_primitive_desc_query_md(description, e->kind == TW_CONV_FILTER ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
+    const dnnl_memory_desc_t *scratch = p_dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
+    if (form && !tw__starts_with(form, "ref") && filter && scratch) {
+        e->filter = *filter;
+        e->scratch = *scratch;
+        e->filter_bytes = p_dnnl_memory_desc_get_size(filter);
+        e->scratch_bytes = p_dnnl_memory_desc_get_size(scratch);
+        if (make_reorder(e) && p_dnnl_primitive_create(&e->primitive, description) != dnnl_success)
+            e->primitive = NULL;
+    }
+    p_dnnl_primitive_desc_destroy(description);
+}
+
+static entry *lookup(tw__conv_kind kind, const tw__conv *conv)
+{
+    for (int i = 0; i < table_count; i++) {
+        entry *e = table[i];
+        if (e->kind == kind && memcmp(&e->conv, conv, sizeof *conv) == 0) {
+            e->used = ++clock_now;
+            e->references++;
+            return e;
+        }
+    }
+    return NULL;
+}
+
+/* A reference; NULL if there is no memory. */
+static entry *entry_get(tw__conv_kind kind, const tw__conv *conv)
+{
+    pthread_mutex_lock(&lock);
+    entry *e = lookup(kind, conv);
+    pthread_mutex_unlock(&lock);
+    if (e)
+        return e;
+    entry *made = tw__alloc_zero(sizeof *made), *old = NULL;
+    if (!made)
+        return NULL;
+    made->conv = *conv;
+    made->kind = kind;
+    made->references = 2;
+    entry_fill(made);
+    pthread_mutex_lock(&lock);
+    if ((e = lookup(kind, conv))) { /* another thread was faster */
+        old = made;
+        old->references = 0;
+    } else {
+        int at = table_count;
+        if (table_count < CACHE_LIMIT) {
+            table_count++;
+        } else {
+            at = 0;
+            for (int i = 1; i < CACHE_LIMIT; i++)
+                at = table[i]->used < table[at]->used ? i : at;
+            old = table[at];
+            old->references--;
+        }
+        table[at] = e = made;
+        e->used = ++clock_now;
+    }
+    bool dead = old && old->references == 0;
+    pthread_mutex_unlock(&lock);
+    if (dead)
+        entry_free(old);
+    return e;
+}
+
+/* ---- running ---- */
+
+typedef struct argument {
+    int place;
+    const dnnl_memory_desc_t *memory;
+    void *data;
+} argument;
+
+static bool execute(dnnl_primitive_t primitive, const argument *arguments, int count)
+{
+    dnnl_exec_arg_t given[5];
+    dnnl_stream_t stream = NULL;
+    int made = 0;
+    bool good = p_dnnl_stream_create(&stream, engine, dnnl_stream_default_flags) == dnnl_success;
+    for (; good && made < count; made += good) {
+        given[made].arg = arguments[made].place;
+        good = p_dnnl_memory_create(&given[made].memory, arguments[made].memory, engine, arguments[made].data) == dnnl_success;
+    }
+    good = good && p_dnnl_primitive_execute(primitive, stream, count, given) == dnnl_success;
+    for (int i = 0; i < made; i++)
+        p_dnnl_memory_destroy(given[i].memory);
+    if (stream)
+        p_dnnl_stream_destroy(stream);
+    return good;
+}
+
+typedef struct job {
+    tw__conv_kind kind;
+    const tw__conv *conv;
+    int64_t parts;
+    entry *large, *small;          /* for the first batch % parts parts, and for the others; the same if they divide */
+    const float *a, *b;
+    float *result;
+    char *scratch, *large_filter, *small_filter; /* filters in the primitives' layouts */
+    char *filter_parts;            /* per part: the gradient in the primitive's layout, then in ours */
+    size_t scratch_each, filter_each, own_bytes;
+    _Atomic bool failed;
+} job;
+
+static void reorder_filter(job *j, const entry *e, const float *filter, char *to)
+{
+    if (!e->reorder)
+        return;
+    argument arguments[] = { { DNNL_ARG_FROM, &e->own, (void *)(uintptr_t)filter }, { DNNL_ARG_TO, &e->filter, to } };
+    if (!execute(e->reorder, arguments, 2))
+        j->failed = true;
+}
+
+static void run_part(job *j, int64_t part)
+{
+    const tw__conv *c = j->conv;
+    int64_t larger = c->batch % j->parts, first = c->batch / j->parts * part + (part < larger ? part : larger);
+    const entry *e = part < larger ? j->large : j->small;
+    char *converted = part < larger ? j->large_filter : j->small_filter;
+    int64_t input_at = first * c->in[0] * c->in[1] * c->in_channels, output_at = first * c->out[0] * c->out[1] * c->out_channels;
+    argument scratch = { DNNL_ARG_SCRATCHPAD, &e->scratch, j->scratch + (size_t)part * j->scratch_each };
+    if (j->kind == TW_CONV_OUTPUT) {
+        argument arguments[] = { { DNNL_ARG_SRC, &e->input, (void *)(uintptr_t)(j->a + input_at) },
+                                 { DNNL_ARG_WEIGHTS, &e->filter, e->reorder ? converted : (void *)(uintptr_t)j->b },
+                                 { DNNL_ARG_DST, &e->output, j->result + output_at }, scratch };
+        if (!execute(e->primitive, arguments, 4))
+            j->failed = true;
+    } else if (j->kind == TW_CONV_INPUT) {
+        argument arguments[] = { { DNNL_ARG_DIFF_DST, &e->output, (void *)(uintptr_t)(j->b + output_at) },
+                                 { DNNL_ARG_WEIGHTS, &e->filter, e->reorder ? converted : (void *)(uintptr_t)j->a },
+                                 { DNNL_ARG_DIFF_SRC, &e->input, j->result + input_at }, scratch };
+        if (!execute(e->primitive, arguments, 4))
+            j->failed = true;
+    } else {
+        char *blocked = j->filter_parts + (size_t)part * j->filter_each;
+        void *own = part == 0 ? (void *)j->result : blocked + (j->filter_each - j->own_bytes);
+        argument arguments[] = { { DNNL_ARG_SRC, &e->input, (void *)(uintptr_t)(j->a + input_at) },
+                                 { DNNL_ARG_DIFF_DST, &e->output, (void *)(uintptr_t)(j->b + output_at) },
+                                 { DNNL_ARG_DIFF_WEIGHTS, &e->filter, e->reorder ? blocked : own }, scratch };
+        argument back[] = { { DNNL_ARG_FROM, &e->filter, blocked }, { DNNL_ARG_TO, &e->own, own } };
+        if (!execute(e->primitive, arguments, 4) || (e->reorder && !execute(e->reorder, back, 2)))
+            j->failed = true;
+    }
+}
+
+static void run_parts(void *context, int64_t begin, int64_t end)
+{
+    int before = begin_single();
+    for (int64_t part = begin; part < end; part++)
+        run_part(context, part);
+    end_single(before);
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+static size_t larger_of(size_t x, size_t y)
+{
+    return x > y ? x : y;
+}
+
+static tw_status run_job(job *j)
+{
+    const entry *large = j->large, *small = j->small;
+    bool gradient = j->kind == TW_CONV_FILTER;
+    j->scratch_each = aligned(larger_of(large->scratch_bytes, small->scratch_bytes));
+    j->own_bytes = aligned((size_t)tw__conv_filter_count(j->conv) * sizeof(float));
+    size_t filter_bytes = aligned(larger_of(large->filter_bytes, small->filter_bytes));
+    j->filter_each = filter_bytes + j->own_bytes;
+    size_t bytes = (size_t)j->parts * j->scratch_each + (gradient ? (size_t)j->parts * j->filter_each : 2 * filter_bytes);
+    tw__buffer *buffer = tw__buffer_new(bytes);
+    if (!buffer)
+        return tw__error_status();
+    j->scratch = buffer->data;
+    char *behind = j->scratch + (size_t)j->parts * j->scratch_each;
+    if (gradient) {
+        j->filter_parts = behind;
+    } else {
+        const float *filter = j->kind == TW_CONV_OUTPUT ? j->b : j->a;
+        int before = begin_single();
+        j->large_filter = j->small_filter = behind;
+        reorder_filter(j, large, filter, behind);
+        if (small != large) {
+            j->small_filter = behind + filter_bytes;
+            reorder_filter(j, small, filter, j->small_filter);
+        }
+        end_single(before);
+    }
+    if (j->parts == 1)
+        run_parts(j, 0, 1);
+    else
+        tw__parallel(j->parts, 1, run_parts, j);
+    for (int64_t part = 1; gradient && part < j->parts; part++) {
+        const float *own = (const float *)(j->filter_parts + (size_t)(part + 1) * j->filter_each - j->own_bytes);
+        for (int64_t i = 0, count = tw__conv_filter_count(j->conv); i < count; i++)
+            j->result[i] += own[i];
+    }
+    tw__buffer_release(buffer);
+    return j->failed ? tw__fail(TW_INTERNAL, "a convolution failed inside oneDNN") : TW_OK;
+}
+
+/* Inside, the library computes offsets in int. */
+static bool is_moderate(const tw__conv *conv)
+{
+    const int64_t *pairs[] = { conv->in, conv->out, conv->filter, conv->stride, conv->dilation, conv->before, conv->after };
+    bool moderate = conv->in_channels < 1 << 20 && conv->out_channels < 1 << 20;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        moderate = moderate && pairs[i][0] < 1 << 14 && pairs[i][1] < 1 << 14;
+    return moderate && tw__conv_filter_count(conv) < 1 << 29 && tw__conv_input_count(conv) / conv->batch < 1 << 29 &&
+        tw__conv_output_count(conv) / conv->batch < 1 << 29;
+}
+
+bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, tw_status *status)
+{
+    pthread_once(&once, load);
+    if (!available || !is_moderate(conv))
+        return false;
+    double work = (double)tw__conv_output_count(conv) * (double)tw__conv_filter_count(conv) / (double)conv->out_channels;
+    int64_t parts = tw__thread_count();
+    if (parts > PARTS_LIMIT)
+        parts = PARTS_LIMIT;
+    if (work < (double)parts * WORK_PER_THREAD)
+        parts = (int64_t)(work / WORK_PER_THREAD) + 1;
+    if (parts > conv->batch)
+        parts = conv->batch;
+    job j = { .kind = kind, .conv = conv, .parts = parts, .a = a, .b = b, .result = result };
+    tw__conv part = *conv;
+    int before = begin_single();
+    part.batch = conv->batch / parts;
+    j.small = entry_get(kind, &part);
+    part.batch++;
+    j.large = j.small && conv->batch % parts ? entry_get(kind, &part) : j.small;
+    end_single(before);
+    bool done = true;
+    if (!j.small || !j.large)
+        *status = tw__error_status();
+    else if ((done = j.small->primitive && j.large->primitive))
+        *status = run_job(&j);
+    if (j.large && j.large != j.small)
+        entry_release(j.large);
+    if (j.small)
+        entry_release(j.small);
+    return done;
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* The loops of pooling for one type, included by pool_loops.c once for each: `type`, `lowest` (its least value) and NAME(loop).
+ * Channels are worked on in blocks that stay in registers or the first cache. No include guard: it is a body. */
+
+static TW_CLONES void NAME(max)(const tw__pool_job *job, int64_t begin, int64_t end)
+{
+    const tw__pool *p = job->pool;
+    int64_t channels = p->channels;
+    for (int64_t row = begin; row < end; row++) {
+        const type *image = (const type *)job->input + row / p->out[0] * p->in[0] * p->in[1] * channels;
+        type *out = (type *)job->result + row * p->out[1] * channels;
+        for (int64_t column = 0; column < p->out[1]; column++, out += channels) {
+            window w = window_at(p, row % p->out[0], column);
+            for (int64_t c = 0; c < channels; c++)
+                out[c] = lowest;
+            for (int64_t y = w.y; y < w.y_end; y++) {
+                for (int64_t x = w.x; x < w.x_end; x++) {
+                    const type *in = image + (y * p->in[1] + x) * channels;
+                    TW_INDEPENDENT
+                    for (int64_t c = 0; c < channels; c++)
+                        out[c] = out[c] < in[c] ? in[c] : out[c];
+                }
+            }
+        }
+    }
+}
+
+/* `left` holds what has not found its element yet: the gradient goes to the first match alone. */
+static TW_CLONES void NAME(max_grad)(const tw__pool_job *job, int64_t begin, int64_t end)
+{
+    const tw__pool *p = job->pool;
+    int64_t channels = p->channels;
+    type left[BLOCK];
+    for (int64_t row = begin; row < end; row++) {
+        int64_t image = row / p->out[0] * p->in[0] * p->in[1] * channels;
+        for (int64_t column = 0; column < p->out[1]; column++) {
+            window w = window_at(p, row % p->out[0], column);
+            int64_t at = (row * p->out[1] + column) * channels;
+            for (int64_t first = 0; first < channels; first += BLOCK) {
+                int64_t count = channels - first < BLOCK ? channels - first : BLOCK;
+                const type *out = (const type *)job->output + at + first, *gradient = (const type *)job->gradient + at + first;
+                for (int64_t c = 0; c < count; c++)
+                    left[c] = gradient[c];
+                for (int64_t y = w.y; y < w.y_end; y++) {
+                    for (int64_t x = w.x; x < w.x_end; x++) {
+                        int64_t pixel = image + (y * p->in[1] + x) * channels + first;
+                        const type *in = (const type *)job->input + pixel;
+                        type *result = (type *)job->result + pixel;
+                        TW_INDEPENDENT
+                        for (int64_t c = 0; c < count; c++) {
+                            type taken = in[c] == out[c] ? left[c] : (type)0;
+                            result[c] = (type)(result[c] + taken);
+                            left[c] = in[c] == out[c] ? (type)0 : left[c];
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* Backwards through the window, so that the first match is what stays. */
+static void NAME(max_grad_grad)(const tw__pool_job *job, int64_t begin, int64_t end)
+{
+    const tw__pool *p = job->pool;
+    int64_t channels = p->channels;
+    for (int64_t row = begin; row < end; row++) {
+        int64_t image = row / p->out[0] * p->in[0] * p->in[1] * channels;
+        for (int64_t column = 0; column < p->out[1]; column++) {
+            window w = window_at(p, row % p->out[0], column);
+            int64_t at = (row * p->out[1] + column) * channels;
+            const type *out = (const type *)job->output + at;
+            type *result = (type *)job->result + at;
+            for (int64_t c = 0; c < channels; c++)
+                result[c] = 0;
+            for (int64_t y = w.y_end - 1; y >= w.y; y--) {
+                for (int64_t x = w.x_end - 1; x >= w.x; x--) {
+                    int64_t pixel = image + (y * p->in[1] + x) * channels;
+                    const type *in = (const type *)job->input + pixel, *gradient = (const type *)job->gradient + pixel;
+                    TW_INDEPENDENT
+                    for (int64_t c = 0; c < channels; c++)
+                        result[c] = in[c] == out[c] ? gradient[c] : result[c];
+                }
+            }
+        }
+    }
+}
+
+#ifdef MEANS
+static TW_CLONES void NAME(mean)(const tw__pool_job *job, int64_t begin, int64_t end)
+{
+    const tw__pool *p = job->pool;
+    int64_t channels = p->channels;
+    for (int64_t row = begin; row < end; row++) {
+        const type *image = (const type *)job->input + row / p->out[0] * p->in[0] * p->in[1] * channels;
+        type *out = (type *)job->result + row * p->out[1] * channels;
+        for (int64_t column = 0; column < p->out[1]; column++, out += channels) {
+            window w = window_at(p, row % p->out[0], column);
+            for (int64_t c = 0; c < channels; c++)
+                out[c] = 0;
+            for (int64_t y = w.y; y < w.y_end; y++) {
+                for (int64_t x = w.x; x < w.x_end; x++) {
+                    const type *in = image + (y * p->in[1] + x) * channels;
+                    TW_INDEPENDENT
+                    for (int64_t c = 0; c < channels; c++)
+                        out[c] += in[c];
+                }
+            }
+            type size = (type)((w.y_end - w.y) * (w.x_end - w.x));
+            for (int64_t c = 0; c < channels; c++)
+                out[c] /= size;
+        }
+    }
+}
+
+static TW_CLONES void NAME(mean_grad)(const tw__pool_job *job, int64_t begin, int64_t end)
+{
+    const tw__pool *p = job->pool;
+    int64_t channels = p->channels;
+    for (int64_t row = begin; row < end; row++) {
+        type *image = (type *)job->result + row / p->out[0] * p->in[0] * p->in[1] * channels;
+        const type *gradient = (const type *)job->gradient + row * p->out[1] * channels;
+        for (int64_t column = 0; column < p->out[1]; column++, gradient += channels) {
+            window w = window_at(p, row % p->out[0], column);
+            type share = (type)1 / (type)((w.y_end - w.y) * (w.x_end - w.x));
+            for (int64_t y = w.y; y < w.y_end; y++) {
+                for (int64_t x = w.x; x < w.x_end; x++) {
+                    type *result = image + (y * p->in[1] + x) * channels;
+                    TW_INDEPENDENT
+                    for (int64_t c = 0; c < channels; c++)
+                        result[c] += gradient[c] * share;
+                }
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,20 @@
+/* Convolutions of every channel by itself: rows only, the work is that of conv.c. */
+#include "op/nn/conv.h"
+#include "rows.h"
+
+#define ATTRS "T: {half, bfloat16, float, double}, " TW_CONV_ATTRS("")
+
+TW_OP(DepthwiseConv2dNative,
+    .inputs = "input: T, filter: T", .outputs = "output: T", .attrs = ATTRS,
+    .shape = tw__conv_shape, .compute = tw__conv_compute, .gradient = tw__conv_gradient,
+    .doc = "A convolution of every channel with filters of its own.");
+
+TW_OP(DepthwiseConv2dNativeBackpropInput,
+    .inputs = "input_sizes: int32, filter: T, out_backprop: T", .outputs = "output: T", .attrs = ATTRS,
+    .shape = tw__conv_input_shape, .compute = tw__conv_input_compute, .gradient = tw__conv_input_gradient,
+    .doc = "The gradient of DepthwiseConv2dNative by its input.");
+
+TW_OP(DepthwiseConv2dNativeBackpropFilter,
+    .inputs = "input: T, filter_sizes: int32, out_backprop: T", .outputs = "output: T", .attrs = ATTRS,
+    .shape = tw__conv_filter_shape, .compute = tw__conv_filter_compute, .gradient = tw__conv_filter_gradient,
+    .doc = "The gradient of DepthwiseConv2dNative by its filter.");

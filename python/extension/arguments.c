@@ -1,7 +1,8 @@
 /* Python arguments into the C struct of a row, by its field table. Most values are borrowed from Python for the time of the call;
  * what has to be made (tensors, lists) is kept in the frame and given back at its end.
  *
- * Tensor arguments come last: their dtype may follow from others ("tensor<T>": the first that is a tensor decides; "tensor<dtype>"). */
+ * Tensor arguments come last: their dtype may follow from others ("tensor<T>": the first that is a tensor decides;
+ * "tensor<dtype>"). */
 #include <math.h>
 
 #include "extension.h"
@@ -14,90 +15,12 @@ typedef struct context {
     char *args;
 } context;
 
-/* ---- what a call holds ---- */
-
-static bool push(void ***items, void **few, size_t *count, size_t *capacity, void *item)
-{
-    if (!*items) {
-        *items = few;
-        *capacity = 8;
-    }
-    if (*count == *capacity) {
-        void **more = tw__alloc_array(2 * *capacity, sizeof *more);
-        if (!more)
-            return false;
-        memcpy(more, *items, *count * sizeof *more);
-        if (*items != few)
-            tw__free(*items);
-        *items = more;
-        *capacity *= 2;
-    }
-    (*items)[(*count)++] = item;
-    return true;
-}
-
-bool tw__py_keep_object(tw__py_frame *frame, void *object)
-{
-    if (!object)
-        return false;
-    if (push(&frame->objects, frame->few_objects, &frame->object_count, &frame->object_capacity, object))
-        return true;
-    tw_release(object);
-    tw__py_raise();
-    return false;
-}
-
-void *tw__py_keep_block(tw__py_frame *frame, size_t size)
-{
-    void *block = tw__alloc_zero(size ? size : 1);
-    if (block && push(&frame->blocks, frame->few_blocks, &frame->block_count, &frame->block_capacity, block))
-        return block;
-    tw__free(block);
-    tw__py_raise();
-    return NULL;
-}
-
-const char *tw__py_keep_text(tw__py_frame *frame, char *text)
-{
-    if (push(&frame->blocks, frame->few_blocks, &frame->block_count, &frame->block_capacity, text))
-        return text;
-    tw__free(text);
-    tw__py_raise();
-    return NULL;
-}
-
-bool tw__py_keep_python(tw__py_frame *frame, PyObject *object)
-{
-    if (!object)
-        return false;
-    if (!frame->kept)
-        frame->kept = PyList_New(0);
-    bool good = frame->kept && PyList_Append(frame->kept, object) == 0;
-    Py_DECREF(object);
-    return good;
-}
-
-void tw__py_frame_end(tw__py_frame *frame)
-{
-    for (size_t i = 0; i < frame->object_count; i++)
-        tw_release(frame->objects[i]);
-    for (size_t i = 0; i < frame->block_count; i++)
-        tw__free(frame->blocks[i]);
-    for (int i = 0; i < frame->value_count; i++)
-        tw_value_free(frame->values[i]);
-    if (frame->objects != frame->few_objects)
-        tw__free(frame->objects);
-    if (frame->blocks != frame->few_blocks)
-        tw__free(frame->blocks);
-    Py_XDECREF(frame->kept);
-}
-
 /* ---- kinds ---- */
 
 static bool wrong(const context *c, const tw_field *field, const char *expected, PyObject *value)
 {
-    tw__py_error(PyExc_TypeError, "%s(): the argument '%s' must be %s, got %R of type %R", c->function->name,
-                 field->name, expected, value, Py_TYPE(value));
+    tw__py_error(PyExc_TypeError, "%s(): the argument '%s' must be %s, got %R of type %R", c->function->name, field->name,
+                 expected, value, Py_TYPE(value));
     return false;
 }
 
@@ -125,7 +48,8 @@ const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *functi
         return tw__py_keep_python(frame, path) ? text : NULL;
     }
     PyErr_Clear();
-    tw__py_error(PyExc_TypeError, "%s(): the argument '%s' must be a string, got %R of type %R", function, argument, value, Py_TYPE(value));
+    tw__py_error(PyExc_TypeError, "%s(): the argument '%s' must be a string, got %R of type %R", function, argument, value,
+                 Py_TYPE(value));
     return NULL;
 }
 
@@ -175,7 +99,8 @@ static bool is_class(const void *object, const char *word, const tw_class *class
     return class && tw__is(object, class);
 }
 
-/* An object for a handle, a name or a number: borrowed from the wrapper, or kept in the frame. NULL without an exception: not one. */
+/* An object for a handle, a name or a number: borrowed from the wrapper, or kept in the frame. NULL without an exception: not
+ * one. */
 static void *read_object(const context *c, const tw_field *field, PyObject *value, const tw_class *class)
 {
     const char *word = field->word ? field->word : "object";
@@ -252,8 +177,10 @@ static bool read_pairs(const context *c, const tw_field *field, PyObject *rest, 
         if (name && !good && field->word && strcmp(field->word, "trackable") == 0) {
             PyErr_Clear();
             tw__py_error(PyExc_ValueError,
-                         "`%s` was expecting %s to be a trackable object (an object derived from `Trackable`), got %R. If you believe this "
-                         "object should be trackable (i.e. it is part of the TensorFlow Python API and manages state), please open an issue.",
+                         "`%s` was expecting %s to be a trackable object (an object derived from `Trackable`), got %R. If you "
+                         "believe this "
+                         "object should be trackable (i.e. it is part of the TensorFlow Python API and manages state), please "
+                         "open an issue.",
                          c->function->name, name, value);
         }
         if (good)
@@ -308,76 +235,13 @@ static bool read_number(const context *c, const tw_field *field, PyObject *value
     return PyErr_Occurred() ? false : wrong(c, field, "a number", value);
 }
 
-/* ---- values of any kind ---- */
-
-static bool read_value(const context *c, const tw_field *field, PyObject *value, tw_value *out)
-{
-    *out = (tw_value){ .kind = TW_VALUE_NONE };
-    if (value == Py_None)
-        return true;
-    if (PyBool_Check(value)) {
-        *out = (tw_value){ .kind = TW_VALUE_BOOL, .b = value == Py_True };
-    } else if (PyLong_Check(value)) {
-        *out = (tw_value){ .kind = TW_VALUE_INT, .i = PyLong_AsLongLong(value) };
-        return !PyErr_Occurred();
-    } else if (PyFloat_Check(value)) {
-        *out = (tw_value){ .kind = TW_VALUE_FLOAT, .f = PyFloat_AsDouble(value) };
-    } else if (PyUnicode_Check(value) || PyBytes_Check(value)) {
-        Py_ssize_t size;
-        char *bytes = NULL;
-        const char *text = NULL;
-        if (PyUnicode_Check(value))
-            text = PyUnicode_AsUTF8AndSize(value, &size);
-        else if (PyBytes_AsStringAndSize(value, &bytes, &size) == 0)
-            text = bytes;
-        char *copy = text ? tw__strndup(text, (size_t)size) : NULL;
-        if (!copy)
-            return text ? (tw__py_raise(), false) : false;
-        *out = (tw_value){ .kind = PyUnicode_Check(value) ? TW_VALUE_STR : TW_VALUE_BYTES, .s = { copy, (size_t)size } };
-    } else if (TW_IS_TENSOR(value)) {
-        *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(TW_TENSOR(value)) };
-    } else if (tw__py_is_object(value)) {
-        void *object = tw__py_self(value);
-        *out = (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(object) };
-        return object != NULL;
-    } else if (Py_TYPE(value) == tw__py_dtype_type) {
-        out->kind = TW_VALUE_DTYPE;
-        return tw__py_as_dtype(value, &out->dtype);
-    } else if (PyList_Check(value) || PyTuple_Check(value) || PyDict_Check(value)) {
-        bool dict = PyDict_Check(value);
-        PyObject *pairs = dict ? PyDict_Items(value) : NULL;
-        Py_ssize_t count = dict ? 2 * PyList_Size(pairs) : PySequence_Size(value);
-        tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
-        *out = (tw_value){ .kind = dict ? TW_VALUE_DICT : PyList_Check(value) ? TW_VALUE_LIST : TW_VALUE_TUPLE, .list = { items, 0 } };
-        bool good = items != NULL;
-        for (Py_ssize_t i = 0; good && i < count; i++) {
-            PyObject *item = dict ? PySequence_GetItem(PyList_GetItem(pairs, i / 2), i % 2) : PySequence_GetItem(value, i);
-            good = item && read_value(c, field, item, &items[i]);
-            out->list.count = i + 1;
-            Py_XDECREF(item);
-        }
-        Py_XDECREF(pairs);
-        return good;
-    } else if (PyCallable_Check(value)) {
-        void *made = tw__py_make_callable(value);
-        *out = (tw_value){ .kind = TW_VALUE_OBJECT, .object = made };
-        return made != NULL;
-    } else {
-        tw_tensor *tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
-        if (!tensor)
-            return false;
-        *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensor };
-    }
-    return true;
-}
-
-static bool keep_value(const context *c, const tw_field *field, PyObject *value, tw_value *place)
+static bool keep_value(const context *c, PyObject *value, tw_value *place)
 {
     if (c->frame->value_count == 4) {
         tw__py_error(PyExc_TypeError, "%s(): too many arguments of any kind", c->function->name);
         return false;
     }
-    bool good = read_value(c, field, value, place);
+    bool good = tw__py_read_value(value, place);
     c->frame->values[c->frame->value_count++] = place;
     return good;
 }
@@ -579,7 +443,7 @@ static bool fill_field(context *c, int index, PyObject *value)
     case TW_KIND_NUMBER:
         return read_number(c, field, value, place, (void **)place + 1);
     case TW_KIND_VALUE:
-        return keep_value(c, field, value, place);
+        return keep_value(c, value, place);
     default:
         return true;
     }
@@ -616,7 +480,8 @@ bool tw__py_fill(tw__py_function *function, tw__py_frame *frame, PyObject *const
         if (value == Py_None && field->none_allowed)
             continue;
         void *place = c.args + field->offset;
-        if (field->kind == TW_KIND_TENSOR ? !fill_tensor(&c, field, value, place, &group) : !fill_tensors(&c, field, value, place, &group))
+        if (field->kind == TW_KIND_TENSOR ? !fill_tensor(&c, field, value, place, &group)
+                                          : !fill_tensors(&c, field, value, place, &group))
             return false;
     }
     return true;

@@ -1,13 +1,13 @@
 /* Arrays both ways, by the buffer protocol and NumPy's Python functions: no NumPy headers, and NumPy is imported only when an
  * array is asked for.
  *
- * Into tensors the elements are copied: the array's owner may change it later. Out of tensors: .numpy() gives an array of its own, as
- * TensorFlow does; when nobody else can see the tensor's memory it is handed over without a copy. np.asarray(t) is a read-only view. */
+ * Into tensors the elements are copied: the array's owner may change it later. Out of tensors: .numpy() gives an array of its
+ * own, as TensorFlow does; when nobody else can see the tensor's memory it is handed over without a copy. np.asarray(t) is a
+ * read-only view. */
 #include "extension.h"
 
 typedef struct memory_object {
-    PyObject_HEAD
-    tw_tensor *tensor;
+    PyObject_HEAD tw_tensor *tensor;
     bool writable;
 } memory_object;
 
@@ -124,7 +124,8 @@ static tw_tensor *from_buffer(Py_buffer *view)
         return NULL;
     }
     if (view->ndim > TW_MAX_RANK) {
-        tw__py_error(PyExc_ValueError, "an array of %d dimensions can't become a Tensor: at most %d are supported", view->ndim, TW_MAX_RANK);
+        tw__py_error(PyExc_ValueError, "an array of %d dimensions can't become a Tensor: at most %d are supported", view->ndim,
+                     TW_MAX_RANK);
         return NULL;
     }
     tw_shape shape = { .rank = view->ndim };
@@ -167,7 +168,8 @@ static PyObject *plain_array(PyObject *value, bool *bfloat16)
     if (text && strcmp(text, "bfloat16") == 0) {
         *bfloat16 = true;
         out = PyObject_CallMethod(array, "view", "s", "uint16");
-    } else if (text && (strncmp(text, "datetime", 8) == 0 || strncmp(text, "timedelta", 9) == 0 || strncmp(text, "void", 4) == 0)) {
+    } else if (text &&
+               (strncmp(text, "datetime", 8) == 0 || strncmp(text, "timedelta", 9) == 0 || strncmp(text, "void", 4) == 0)) {
         tw__py_error(PyExc_ValueError, "Failed to convert a NumPy array to a Tensor (Unsupported numpy type: %s).", text);
     } else if (text) {
         PyObject *native = PyObject_CallMethod(dtype, "newbyteorder", "s", "=");
@@ -221,7 +223,8 @@ tw_tensor *tw__py_from_array(PyObject *value)
         return NULL;
     tw_tensor *tensor = PyObject_CheckBuffer(plain) ? from_view(plain) : NULL;
     if (!tensor && !PyErr_Occurred())
-        tw__py_error(PyExc_ValueError, "Attempt to convert a value (%R) with an unsupported type (%R) to a Tensor.", value, Py_TYPE(value));
+        tw__py_error(PyExc_ValueError, "Attempt to convert a value (%R) with an unsupported type (%R) to a Tensor.", value,
+                     Py_TYPE(value));
     if (tensor && bfloat16)
         tensor->dtype = TW_BFLOAT16;
     Py_DECREF(plain);
@@ -295,9 +298,16 @@ static int fill_view(PyObject *self, tw_tensor *tensor, bool writable, Py_buffer
         stride *= sizes[i];
     }
     Py_INCREF(self);
-    *view = (Py_buffer){ .buf = tensor->data, .obj = self, .len = (Py_ssize_t)tensor->count * item, .itemsize = item, .readonly = !writable,
-                         .ndim = rank, .format = flags & PyBUF_FORMAT ? (char *)format : NULL, .shape = sizes,
-                         .strides = sizes + rank, .internal = sizes };
+    *view = (Py_buffer){ .buf = tensor->data,
+                         .obj = self,
+                         .len = (Py_ssize_t)tensor->count * item,
+                         .itemsize = item,
+                         .readonly = !writable,
+                         .ndim = rank,
+                         .format = flags & PyBUF_FORMAT ? (char *)format : NULL,
+                         .shape = sizes,
+                         .strides = sizes + rank,
+                         .internal = sizes };
     if (!(flags & PyBUF_ND)) {
         view->ndim = 1;
         view->shape = NULL;
@@ -333,7 +343,10 @@ static void memory_end(PyObject *self)
 }
 
 static PyType_Slot memory_slots[] = {
-    { Py_bf_getbuffer, memory_get }, { Py_bf_releasebuffer, tw__py_release_buffer }, { Py_tp_dealloc, memory_end }, { 0 },
+    { Py_bf_getbuffer, memory_get },
+    { Py_bf_releasebuffer, tw__py_release_buffer },
+    { Py_tp_dealloc, memory_end },
+    { 0 },
 };
 static PyType_Spec memory_spec = { "thalweg.Memory", sizeof(memory_object), 0, Py_TPFLAGS_DEFAULT, memory_slots };
 
@@ -358,7 +371,8 @@ PyObject *tw__py_item(const tw_tensor *tensor, int64_t index)
             return PyFloat_FromDouble(tw_tensor_double_at(tensor, index));
         if (tw__dtype_is_integer(tensor->dtype))
             return PyLong_FromLongLong(tw_tensor_int_at(tensor, index));
-        return tw__py_error(PyExc_NotImplementedError, "Cannot convert a Tensor of dtype %s to a NumPy array.", tw_dtype_name(tensor->dtype));
+        return tw__py_error(PyExc_NotImplementedError, "Cannot convert a Tensor of dtype %s to a NumPy array.",
+                            tw_dtype_name(tensor->dtype));
     }
 }
 

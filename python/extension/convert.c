@@ -1,7 +1,8 @@
 /* Python values into tensors: numbers, strings, nested sequences, arrays, variables.
  *
- * A sequence is walked twice: once for its shape and the kind of its leaves, once to fill. The first leaf decides the kind; integers give way to
- * floats behind them. A sequence with a tensor or an array in it is converted member by member and packed. */
+ * A sequence is walked twice: once for its shape and the kind of its leaves, once to fill. The first leaf decides the kind;
+ * integers give way to floats behind them. A sequence with a tensor or an array in it is converted member by member and packed.
+ */
 #include "extension.h"
 
 typedef enum leaf { NO_LEAF, BOOL_LEAF, INT_LEAF, FLOAT_LEAF, COMPLEX_LEAF, STRING_LEAF, ARRAY_LEAF, SEQUENCE } leaf;
@@ -49,7 +50,8 @@ static leaf classify(PyObject *value)
 
 static bool unsupported(PyObject *value)
 {
-    tw__py_error(PyExc_ValueError, "Attempt to convert a value (%R) with an unsupported type (%R) to a Tensor.", value, Py_TYPE(value));
+    tw__py_error(PyExc_ValueError, "Attempt to convert a value (%R) with an unsupported type (%R) to a Tensor.", value,
+                 Py_TYPE(value));
     return false;
 }
 
@@ -71,8 +73,8 @@ static bool out_of_range(void)
 typedef struct walk {
     tw_shape shape;
     leaf kind;
-    bool any_array, wide;   /* wide: an integer that needs 64 bits */
-    PyObject *first_array;  /* borrowed */
+    bool any_array, wide;  /* wide: an integer that needs 64 bits */
+    PyObject *first_array; /* borrowed */
 } walk;
 
 static Py_ssize_t sequence_size(PyObject *value)
@@ -108,7 +110,8 @@ static bool note_leaf(walk *w, PyObject *value, leaf kind)
     }
     if (w->kind == NO_LEAF)
         w->kind = kind;
-    else if (w->kind == kind || (kind == BOOL_LEAF && w->kind != STRING_LEAF) || (kind == INT_LEAF && (w->kind == FLOAT_LEAF || w->kind == COMPLEX_LEAF)) ||
+    else if (w->kind == kind || (kind == BOOL_LEAF && w->kind != STRING_LEAF) ||
+             (kind == INT_LEAF && (w->kind == FLOAT_LEAF || w->kind == COMPLEX_LEAF)) ||
              (kind == FLOAT_LEAF && w->kind == COMPLEX_LEAF))
         return true;
     else if (w->kind == INT_LEAF && kind == FLOAT_LEAF)
@@ -125,7 +128,9 @@ static bool walk_value(walk *w, PyObject *value, int depth, bool first)
         if (first)
             w->shape.rank = depth;
         else if (kind != ARRAY_LEAF && !w->any_array && depth != w->shape.rank)
-            return depth < w->shape.rank ? mixed() : (tw__py_error(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor."), false);
+            return depth < w->shape.rank
+                       ? mixed()
+                       : (tw__py_error(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor."), false);
         return note_leaf(w, value, kind);
     }
     if (depth >= TW_MAX_RANK) {
@@ -453,7 +458,8 @@ tw_tensor *tw__py_cast(tw_tensor *tensor, tw_dtype dtype)
 static tw_tensor *wrong_dtype(PyObject *value, tw_dtype wanted, tw_dtype is)
 {
     if (tw__py_is_variable(value))
-        tw__py_error(PyExc_ValueError, "Incompatible type conversion requested to type %s for `tf.Variable of type %s. (Variable: %R)",
+        tw__py_error(PyExc_ValueError,
+                     "Incompatible type conversion requested to type %s for `tf.Variable of type %s. (Variable: %R)",
                      tw_dtype_name(wanted), tw_dtype_name(is), value);
     else
         tw__py_error(PyExc_ValueError, "Tensor conversion requested dtype %s for Tensor with dtype %s: %R", tw_dtype_name(wanted),

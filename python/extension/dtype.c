@@ -4,8 +4,7 @@
 #include "extension.h"
 
 typedef struct dtype_object {
-    PyObject_HEAD
-    tw_dtype dtype;
+    PyObject_HEAD tw_dtype dtype;
 } dtype_object;
 
 PyTypeObject *tw__py_dtype_type;
@@ -34,7 +33,7 @@ static tw_dtype by_name(const char *name)
     static const struct {
         const char *name;
         tw_dtype dtype;
-    } others[] = { { "bool_", TW_BOOL }, { "object_", TW_STRING }, { "str_", TW_STRING }, { "bytes_", TW_STRING },
+    } others[] = { { "bool_", TW_BOOL },     { "object_", TW_STRING }, { "str_", TW_STRING },      { "bytes_", TW_STRING },
                    { "single", TW_FLOAT32 }, { "longlong", TW_INT64 }, { "ulonglong", TW_UINT64 }, { "bool8", TW_BOOL } };
     tw_dtype dtype = tw_dtype_from_name(name);
     for (size_t i = 0; dtype == TW_DTYPE_NONE && i < sizeof others / sizeof *others; i++) {
@@ -292,8 +291,15 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    { Py_tp_new, make }, { Py_tp_repr, repr }, { Py_tp_str, str }, { Py_tp_hash, hash }, { Py_tp_richcompare, compare },
-    { Py_tp_getset, getters }, { Py_tp_methods, methods }, { Py_tp_doc, "The type of a tensor's elements." }, { 0 },
+    { Py_tp_new, make },
+    { Py_tp_repr, repr },
+    { Py_tp_str, str },
+    { Py_tp_hash, hash },
+    { Py_tp_richcompare, compare },
+    { Py_tp_getset, getters },
+    { Py_tp_methods, methods },
+    { Py_tp_doc, "The type of a tensor's elements." },
+    { 0 },
 };
 
 static PyType_Spec spec = { "tensorflow.python.framework.dtypes.DType", sizeof(dtype_object), 0, Py_TPFLAGS_DEFAULT, slots };

@@ -1,5 +1,5 @@
-/* Errors both ways: the thread's error becomes a Python exception (tf.errors classes, TypeError …); an exception in Python code that C
- * called becomes TW_FOREIGN_ERROR, and comes out again unchanged when the error reaches Python. */
+/* Errors both ways: the thread's error becomes a Python exception (tf.errors classes, TypeError …); an exception in Python code
+ * that C called becomes TW_FOREIGN_ERROR, and comes out again unchanged when the error reaches Python. */
 #include "extension.h"
 
 enum { CODES = 17 };

@@ -1,9 +1,10 @@
-/* The Python extension from the inside. It walks the library's tables (thalweg/describe.h) and makes of them what Python sees: functions
- * from function rows, types from class rows, methods and properties on them. Nothing about a single row stands here, except where
- * Python's side of it is more than a call: tensors, variables, tapes, layers, optimizers.
+/* The Python extension from the inside. It walks the library's tables (thalweg/describe.h) and makes of them what Python sees:
+ * functions from function rows, types from class rows, methods and properties on them. Nothing about a single row stands here,
+ * except where Python's side of it is more than a call: tensors, variables, tapes, layers, optimizers.
  *
  *   module.c     builds the module tree          function.c  a row as a Python callable: arguments in, result out
- *   arguments.c  one argument into its C place   convert.c, array.c  Python values and arrays into tensors; tensors into arrays
+ *   arguments.c  one argument into its C place   frame.c     what a call holds    values.c  values of any kind
+ *   convert.c, array.c  Python values and arrays into tensors; tensors into arrays
  *   tensor.c     tf.Tensor                       operators.c, index.c  a + b, a[i] for tensors and variables
  *   dtype.c, shape.c  tf.DType, tf.TensorShape   object.c    types of class rows; peers; attributes and tracking
  *   layer.c, tape.c, variable.c  the special parts of those classes       raw_ops.c  tf.raw_ops    error.c  exceptions
@@ -31,8 +32,8 @@ PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *callable, PyObject *tuple, Py
 typedef PyObject *(*tw__py_vectorcall)(PyObject *callable, PyObject *const *arguments, size_t count, PyObject *names);
 
 /* ---- errors (error.c) ---- */
-PyObject *tw__py_raise(void);      /* raises the thread's error, which it clears; NULL */
-tw_status tw__py_failed(void);     /* the other way: keeps Python's exception as a TW_FOREIGN_ERROR until tw__py_raise */
+PyObject *tw__py_raise(void);  /* raises the thread's error, which it clears; NULL */
+tw_status tw__py_failed(void); /* the other way: keeps Python's exception as a TW_FOREIGN_ERROR until tw__py_raise */
 PyObject *tw__py_error(PyObject *type, const char *format, ...); /* PyErr_FormatV; NULL */
 bool tw__py_errors_start(PyObject *errors_module);
 
@@ -41,15 +42,14 @@ typedef struct tw__py_lock_state {
     bool held;
     PyGILState_STATE state;
 } tw__py_lock_state;
-tw__py_lock_state tw__py_enter(void);      /* in a call from C: the lock is held afterwards */
+tw__py_lock_state tw__py_enter(void); /* in a call from C: the lock is held afterwards */
 void tw__py_leave(tw__py_lock_state state);
 PyThreadState *tw__py_unlock(void);
 void tw__py_lock(PyThreadState *thread);
 
 /* ---- tensors (tensor.c) ---- */
 typedef struct tw__py_tensor {
-    PyObject_HEAD
-    tw_tensor *tensor;
+    PyObject_HEAD tw_tensor *tensor;
     PyObject *dict, *weak;
 } tw__py_tensor;
 extern PyTypeObject *tw__py_tensor_type, *tw__py_eager_type;
@@ -61,32 +61,33 @@ PyObject *tw__py_reference(PyObject *self, PyObject *unused); /* x.ref() */
 
 /* ---- conversion (convert.c, array.c) ---- */
 typedef enum tw__py_how { TW_HINT, TW_FORCE } tw__py_how;
-/* A new reference. With a dtype and TW_FORCE nothing else comes out; with TW_HINT it is tried first. NULL: an exception is set. */
+/* A new reference. With a dtype and TW_FORCE nothing else comes out; with TW_HINT it is tried first. NULL: an exception is set.
+ */
 tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how);
-bool tw__py_is_tensor_like(PyObject *value);                 /* a tensor or variable */
-tw_dtype tw__py_dtype_of_value(PyObject *value);             /* of a tensor or variable; else TW_DTYPE_NONE */
-tw_tensor *tw__py_from_array(PyObject *value);               /* buffer protocol, array interface */
-tw_tensor *tw__py_cast(tw_tensor *tensor, tw_dtype dtype);   /* takes the tensor */
-PyObject *tw__py_numpy(void);                                /* the module, borrowed */
+bool tw__py_is_tensor_like(PyObject *value);                               /* a tensor or variable */
+tw_dtype tw__py_dtype_of_value(PyObject *value);                           /* of a tensor or variable; else TW_DTYPE_NONE */
+tw_tensor *tw__py_from_array(PyObject *value);                             /* buffer protocol, array interface */
+tw_tensor *tw__py_cast(tw_tensor *tensor, tw_dtype dtype);                 /* takes the tensor */
+PyObject *tw__py_numpy(void);                                              /* the module, borrowed */
 PyObject *tw__py_to_array(tw_tensor *tensor, bool writable, bool give_up); /* give_up: nobody will see the tensor again */
-PyObject *tw__py_item(const tw_tensor *tensor, int64_t index);  /* a Python number, bool or bytes */
-const char *tw__py_c_name(tw_dtype dtype);                   /* "float", "double", … as C++ messages say */
+PyObject *tw__py_item(const tw_tensor *tensor, int64_t index);             /* a Python number, bool or bytes */
+const char *tw__py_c_name(tw_dtype dtype);                                 /* "float", "double", … as C++ messages say */
 bool tw__py_arrays_start(PyObject *module);
 int tw__py_get_buffer(PyObject *self, Py_buffer *view, int flags);
 void tw__py_release_buffer(PyObject *self, Py_buffer *view);
 
 /* ---- dtypes and shapes ---- */
 extern PyTypeObject *tw__py_shape_type, *tw__py_dtype_type;
-PyObject *tw__py_wrap_dtype(tw_dtype dtype);                  /* NONE gives None */
-bool tw__py_as_dtype(PyObject *value, tw_dtype *dtype);       /* false: TypeError */
+PyObject *tw__py_wrap_dtype(tw_dtype dtype);            /* NONE gives None */
+bool tw__py_as_dtype(PyObject *value, tw_dtype *dtype); /* false: TypeError */
 bool tw__py_dtypes_start(PyObject *module);
 PyObject *tw__py_wrap_shape(const tw_shape *shape);
-bool tw__py_as_shape(PyObject *value, tw_shape *shape);       /* None is the unknown shape */
-const tw_shape *tw__py_shape_of(PyObject *value);             /* of a TensorShape */
+bool tw__py_as_shape(PyObject *value, tw_shape *shape); /* None is the unknown shape */
+const tw_shape *tw__py_shape_of(PyObject *value);       /* of a TensorShape */
 bool tw__py_shapes_start(PyObject *module);
 
 /* ---- operators and indices (operators.c, index.c) ---- */
-extern PyType_Slot tw__py_operator_slots[];                  /* number protocol and comparison; ends in {0} */
+extern PyType_Slot tw__py_operator_slots[]; /* number protocol and comparison; ends in {0} */
 PyObject *tw__py_subscript(PyObject *self, PyObject *key);
 PyObject *tw__py_iterate(PyObject *self);
 bool tw__py_operators_start(void);
@@ -95,18 +96,17 @@ bool tw__py_operators_start(void);
 typedef struct tw__py_function tw__py_function;
 typedef PyObject *(*tw__py_special)(tw__py_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 struct tw__py_function {
-    PyObject_HEAD
-    tw__py_vectorcall vectorcall;
+    PyObject_HEAD tw__py_vectorcall vectorcall;
     const tw_signature *signature;
-    const tw_op *op;            /* of raw ops */
-    const char *name;           /* the last part of the path; its own copy */
+    const tw_op *op;  /* of raw ops */
+    const char *name; /* the last part of the path; its own copy */
     size_t name_size;
-    PyObject *module;           /* the module's name */
-    PyObject **names;           /* interned, one per field; made at the first call */
-    const tw_class **classes;   /* of handle fields */
+    PyObject *module;         /* the module's name */
+    PyObject **names;         /* interned, one per field; made at the first call */
+    const tw_class **classes; /* of handle fields */
     void *defaults;
-    bool gives_arrays;          /* results are NumPy arrays */
-    const char *outputs_of;     /* results are named as this op's outputs; or NULL */
+    bool gives_arrays;      /* results are NumPy arrays */
+    const char *outputs_of; /* results are named as this op's outputs; or NULL */
     PyObject *dict;
 };
 extern PyTypeObject *tw__py_function_type;
@@ -119,56 +119,60 @@ void *tw__py_construct(tw__py_function *function, PyObject *self, PyObject *argu
 /* Sorts positional and keyword arguments into `given` (borrowed), one per field from `first` on; false: TypeError. */
 bool tw__py_sort_arguments(tw__py_function *function, int first, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
                            PyObject **given, PyObject **rest);
-PyObject *tw__py_value(tw_value *value);                      /* takes what it owns */
 bool tw__py_functions_start(PyObject *module);
 
-/* ---- arguments (arguments.c) ---- */
-/* What a call holds until it is done. */
+/* ---- values (values.c) ---- */
+PyObject *tw__py_value(tw_value *value);                /* takes what it owns */
+PyObject *tw__py_arrays(tw_value *value);               /* the same, tensors as NumPy arrays */
+bool tw__py_read_value(PyObject *value, tw_value *out); /* owns what it points to, also after a failure */
+
+/* ---- what a call holds (frame.c) ---- */
 typedef struct tw__py_frame {
     void *few_objects[8], *few_blocks[8];
-    void **objects;             /* to release */
-    void **blocks;              /* to free */
+    void **objects; /* to release */
+    void **blocks;  /* to free */
     size_t object_count, object_capacity, block_count, block_capacity;
-    PyObject *kept;             /* a list of Python objects whose memory is borrowed */
+    PyObject *kept; /* a list of Python objects whose memory is borrowed */
     tw_value *values[4];
     int value_count;
 } tw__py_frame;
-bool tw__py_keep_object(tw__py_frame *frame, void *object);   /* takes a reference */
-void *tw__py_keep_block(tw__py_frame *frame, size_t size);    /* cleared memory */
-const char *tw__py_keep_text(tw__py_frame *frame, char *text); /* takes it */
+bool tw__py_keep_object(tw__py_frame *frame, void *object);     /* takes a reference */
+void *tw__py_keep_block(tw__py_frame *frame, size_t size);      /* cleared memory */
+const char *tw__py_keep_text(tw__py_frame *frame, char *text);  /* takes it */
 bool tw__py_keep_python(tw__py_frame *frame, PyObject *object); /* takes a reference */
 void tw__py_frame_end(tw__py_frame *frame);
+
+/* ---- arguments (arguments.c) ---- */
 /* Converts every given argument into its place. */
 bool tw__py_fill(tw__py_function *function, tw__py_frame *frame, PyObject *const *given, PyObject *rest, void *args);
-void *tw__py_make_callable(PyObject *function);               /* a new tw_callable; NULL: an exception is set */
+void *tw__py_make_callable(PyObject *function); /* a new tw_callable; NULL: an exception is set */
 const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *function, const char *argument);
 
 /* ---- objects (object.c) ---- */
 typedef struct tw__py_object {
-    PyObject_HEAD
-    tw_object *object; /* NULL until __init__ */
+    PyObject_HEAD tw_object *object; /* NULL until __init__ */
     PyObject *dict, *weak;
 } tw__py_object;
 extern PyTypeObject *tw__py_object_type;
 bool tw__py_is_object(PyObject *value);
-PyObject *tw__py_wrap(void *object);                          /* takes the reference; NULL raises the thread's error */
+PyObject *tw__py_wrap(void *object);                             /* takes the reference; NULL raises the thread's error */
 void *tw__py_unwrap(PyObject *value, const tw_class *class_row); /* borrowed; NULL if it is none of that class (no exception) */
-void *tw__py_self(PyObject *value);                           /* borrowed; RuntimeError if __init__ has not run */
+void *tw__py_self(PyObject *value);                              /* borrowed; RuntimeError if __init__ has not run */
 PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module);
-PyTypeObject *tw__py_type_of(const tw_class *class_row);      /* borrowed; NULL */
-const tw_signature *tw__py_row_of(PyTypeObject *type);        /* of the nearest base made from a row */
+PyTypeObject *tw__py_type_of(const tw_class *class_row); /* borrowed; NULL */
+const tw_signature *tw__py_row_of(PyTypeObject *type);   /* of the nearest base made from a row */
 bool tw__py_objects_start(PyObject *module);
 /* Another C function than the row's for a method. */
 tw__py_vectorcall tw__py_special_method(const char *id);
-PyType_Slot *tw__py_special_slots(const char *id);            /* of the type of a class row; NULL */
+PyType_Slot *tw__py_special_slots(const char *id); /* of the type of a class row; NULL */
 
 /* ---- tracking (tracking.c) ---- */
-void *tw__py_trackable(PyObject *value);                      /* a new reference: the object itself, or a container of a list or dict */
-PyObject *tw__py_wrap_collection(PyObject *value);            /* lists and dicts as wrappers that keep their children in step; new */
+void *tw__py_trackable(PyObject *value);           /* a new reference: the object itself, or a container of a list or dict */
+PyObject *tw__py_wrap_collection(PyObject *value); /* lists and dicts as wrappers that keep their children in step; new */
 PyObject *tw__py_callable_list(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names);
 PyObject *tw__py_get_attribute(PyObject *self, PyObject *name);
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value);
-extern PyMethodDef tw__py_tracking_functions[];               /* for the Python side of lists and dicts */
+extern PyMethodDef tw__py_tracking_functions[]; /* for the Python side of lists and dicts */
 
 /* ---- variables, tapes, layers ---- */
 extern PyType_Slot tw__py_variable_slots[], tw__py_tape_slots[], tw__py_layer_slots[], tw__py_optimizer_slots[];
@@ -183,9 +187,9 @@ bool tw__py_overrides(PyObject *self, const char *name);
 void tw__py_layer_made(PyObject *self);
 
 /* ---- what C asks of Python (foreign.c) ---- */
-void tw__py_made(PyObject *self);                             /* an instance is complete: lets C know of methods in Python */
+void tw__py_made(PyObject *self); /* an instance is complete: lets C know of methods in Python */
 char *tw__py_automatic_name(PyObject *self, const tw_class *class_row); /* for tw__free; NULL: C names it */
-PyObject *tw__py_callable_function(void *object);             /* the function in a tw_callable, borrowed; NULL: none of ours */
+PyObject *tw__py_callable_function(void *object); /* the function in a tw_callable, borrowed; NULL: none of ours */
 void tw__py_hooks_start(void);
 
 /* ---- raw ops (raw_ops.c) ---- */

@@ -1,4 +1,5 @@
-/* What C asks of Python: subclasses of losses, schedules and initializers, plain functions, random numbers, and where text goes. */
+/* What C asks of Python: subclasses of losses, schedules and initializers, plain functions, random numbers, and where text goes.
+ */
 #include "extension.h"
 #include "keras/callable.h"
 #include "keras/initializers/initializers.h"

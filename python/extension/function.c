@@ -1,8 +1,8 @@
-/* A row as a Python callable. Calls come in by the vector protocol: positional arguments in an array, names of keyword arguments in a
- * tuple. They are sorted into one slot per field, converted into the argument struct (arguments.c), and the row is invoked.
+/* A row as a Python callable. Calls come in by the vector protocol: positional arguments in an array, names of keyword arguments
+ * in a tuple. They are sorted into one slot per field, converted into the argument struct (arguments.c), and the row is invoked.
  *
- * Like a Python function it binds when it is found on an instance, so the same type serves methods. What it needs from the field table is made
- * at the first call. */
+ * Like a Python function it binds when it is found on an instance, so the same type serves methods. What it needs from the field
+ * table is made at the first call. */
 #include <alloca.h>
 
 #include "extension.h"
@@ -19,8 +19,12 @@ tw__py_function *tw__py_function_new(const tw_signature *signature, const char *
         return NULL;
     char *copy = tw__strndup(name, name_size);
     PyObject head = function->ob_base;
-    *function = (tw__py_function){ .ob_base = head, .vectorcall = tw__py_function_call, .signature = signature, .name = copy,
-                                   .name_size = name_size, .module = module };
+    *function = (tw__py_function){ .ob_base = head,
+                                   .vectorcall = tw__py_function_call,
+                                   .signature = signature,
+                                   .name = copy,
+                                   .name_size = name_size,
+                                   .module = module };
     Py_XINCREF(module);
     if (copy)
         return function;
@@ -93,7 +97,8 @@ static bool too_many(tw__py_function *function, int first, Py_ssize_t count)
         tw__py_error(PyExc_TypeError, "%s%s() takes %d positional argument%s but %zd %s given", function->name,
                      hidden ? ".__init__" : "", most + hidden, most + hidden == 1 ? "" : "s", count, count == 1 ? "was" : "were");
     else
-        tw__py_error(PyExc_TypeError, "%s%s() takes from %d to %d positional arguments but %zd %s given", function->name, hidden ? ".__init__" : "", least + hidden, most + hidden, count, count == 1 ? "was" : "were");
+        tw__py_error(PyExc_TypeError, "%s%s() takes from %d to %d positional arguments but %zd %s given", function->name,
+                     hidden ? ".__init__" : "", least + hidden, most + hidden, count, count == 1 ? "was" : "were");
     return false;
 }
 
@@ -111,7 +116,12 @@ static bool missing(tw__py_function *function, PyObject *const *given)
         if (!signature->fields[i].required || given[i])
             continue;
         seen++;
-        tw__text_format(&text, "%s'%s'", seen == 1 ? "" : seen < count ? ", " : count == 2 ? " and " : ", and ", signature->fields[i].name);
+        tw__text_format(&text, "%s'%s'",
+                        seen == 1      ? ""
+                        : seen < count ? ", "
+                        : count == 2   ? " and "
+                                       : ", and ",
+                        signature->fields[i].name);
     }
     tw__py_error(PyExc_TypeError, "%s%s() missing %d required positional argument%s: %s", function->name,
                  signature->role == TW_ROLE_CLASS ? ".__init__" : "", count, count == 1 ? "" : "s", text.data ? text.data : "");
@@ -169,8 +179,9 @@ bool tw__py_sort_arguments(tw__py_function *function, int first, PyObject *const
     const tw_signature *signature = function->signature;
     int field = first;
     for (Py_ssize_t i = 0; i < count; i++) {
-        while (field < signature->field_count && (signature->fields[field].keyword_only || (signature->fields[field].rest &&
-                                                                                           signature->fields[field].kind == TW_KIND_PAIRS)))
+        while (field < signature->field_count &&
+               (signature->fields[field].keyword_only ||
+                (signature->fields[field].rest && signature->fields[field].kind == TW_KIND_PAIRS)))
             field++;
         if (field >= signature->field_count)
             return too_many(function, first, count);
@@ -195,63 +206,6 @@ bool tw__py_sort_arguments(tw__py_function *function, int first, PyObject *const
     return missing(function, given);
 }
 
-/* ---- results ---- */
-
-PyObject *tw__py_value(tw_value *value)
-{
-    PyObject *out = NULL;
-    switch (value->kind) {
-    case TW_VALUE_TENSOR:
-        return tw__py_wrap_tensor(value->tensor);
-    case TW_VALUE_NONE:
-        Py_RETURN_NONE;
-    case TW_VALUE_OBJECT:
-        return tw__py_wrap(value->object);
-    case TW_VALUE_BOOL:
-        return PyBool_FromLong(value->b);
-    case TW_VALUE_INT:
-        return PyLong_FromLongLong(value->i);
-    case TW_VALUE_FLOAT:
-        return PyFloat_FromDouble(value->f);
-    case TW_VALUE_DTYPE:
-        return tw__py_wrap_dtype(value->dtype);
-    case TW_VALUE_STR:
-        out = PyUnicode_DecodeUTF8(value->s.data, (Py_ssize_t)value->s.size, "replace");
-        break;
-    case TW_VALUE_BYTES:
-        out = PyBytes_FromStringAndSize(value->s.data, (Py_ssize_t)value->s.size);
-        break;
-    case TW_VALUE_SHAPE:
-        out = tw__py_wrap_shape(value->shape);
-        break;
-    case TW_VALUE_LIST:
-    case TW_VALUE_TUPLE: {
-        bool tuple = value->kind == TW_VALUE_TUPLE;
-        out = tuple ? PyTuple_New((Py_ssize_t)value->list.count) : PyList_New((Py_ssize_t)value->list.count);
-        for (int64_t i = 0; out && i < value->list.count; i++) {
-            PyObject *item = tw__py_value(&value->list.items[i]);
-            value->list.items[i].kind = TW_VALUE_NONE;
-            if (!item || (tuple ? PyTuple_SetItem(out, (Py_ssize_t)i, item) : PyList_SetItem(out, (Py_ssize_t)i, item)) < 0)
-                Py_CLEAR(out);
-        }
-        break;
-    }
-    case TW_VALUE_DICT:
-        out = PyDict_New();
-        for (int64_t i = 0; out && i + 1 < value->list.count; i += 2) {
-            PyObject *key = tw__py_value(&value->list.items[i]), *item = tw__py_value(&value->list.items[i + 1]);
-            value->list.items[i].kind = value->list.items[i + 1].kind = TW_VALUE_NONE;
-            if (!key || !item || PyDict_SetItem(out, key, item) < 0)
-                Py_CLEAR(out);
-            Py_XDECREF(key);
-            Py_XDECREF(item);
-        }
-        break;
-    }
-    tw_value_free(value);
-    return out;
-}
-
 /* ---- the call ---- */
 
 static bool is_large(const tw_signature *signature, const char *args)
@@ -274,30 +228,6 @@ static tw_status invoke(const tw_signature *signature, const void *args, tw_valu
     tw_status status = signature->invoke(args, result);
     tw__py_lock(thread);
     return status;
-}
-
-static PyObject *array_of(tw_value *value)
-{
-    PyObject *array = tw__py_to_array(value->tensor, true, true);
-    tw_value_free(value);
-    return array;
-}
-
-/* Rows that say "-> tensor<numpy>": arrays, which nobody else sees. */
-static PyObject *arrays(tw_value *value)
-{
-    if (value->kind == TW_VALUE_TENSOR)
-        return array_of(value);
-    if (value->kind != TW_VALUE_LIST)
-        return tw__py_value(value);
-    PyObject *list = PyList_New((Py_ssize_t)value->list.count);
-    for (int64_t i = 0; list && i < value->list.count; i++) {
-        PyObject *item = arrays(&value->list.items[i]);
-        if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0)
-            Py_CLEAR(list);
-    }
-    tw_value_free(value);
-    return list;
 }
 
 static void drop_rest(const tw_signature *signature, PyObject **given, PyObject *rest)
@@ -332,7 +262,7 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
                 tw_value_free(&result);
                 tw__py_raise();
             } else {
-                out = function->gives_arrays ? arrays(&result) : tw__py_value(&result);
+                out = function->gives_arrays ? tw__py_arrays(&result) : tw__py_value(&result);
                 if (out && function->outputs_of)
                     out = tw__py_name_outputs(function->outputs_of, out);
             }
@@ -521,19 +451,20 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 static PyMethodDef methods[] = { { "__reduce__", reduce, METH_NOARGS, NULL }, { 0 } };
 
 static PyType_Slot slots[] = {
-    { Py_tp_dealloc, end },       { Py_tp_repr, repr },       { Py_tp_descr_get, bind },
-    { Py_tp_call, PyVectorcall_Call }, { Py_tp_getset, getters }, { Py_tp_members, members },
-    { Py_tp_methods, methods },   { 0 },
+    { Py_tp_dealloc, end },    { Py_tp_repr, repr },       { Py_tp_descr_get, bind },  { Py_tp_call, PyVectorcall_Call },
+    { Py_tp_getset, getters }, { Py_tp_members, members }, { Py_tp_methods, methods }, { 0 },
 };
 
 bool tw__py_functions_start(PyObject *module)
 {
     PyType_Spec spec = { "thalweg.function", sizeof(tw__py_function), 0,
-                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR |
+                             Py_TPFLAGS_DISALLOW_INSTANTIATION,
                          slots };
     tw__py_function_type = (PyTypeObject *)PyType_FromSpec(&spec);
     PyObject *types = PyImport_ImportModule("types");
     method_type = types ? PyObject_GetAttrString(types, "MethodType") : NULL;
     Py_XDECREF(types);
-    return tw__py_function_type && method_type && PyModule_AddObjectRef(module, "function", (PyObject *)tw__py_function_type) == 0;
+    return tw__py_function_type && method_type &&
+           PyModule_AddObjectRef(module, "function", (PyObject *)tw__py_function_type) == 0;
 }

@@ -3,10 +3,11 @@
 
 static PyObject *bad_index(PyObject *key)
 {
-    return tw__py_error(PyExc_TypeError,
-                        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid "
-                        "indices, got %R",
-                        key);
+    return tw__py_error(
+        PyExc_TypeError,
+        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid "
+        "indices, got %R",
+        key);
 }
 
 typedef struct spec {
@@ -176,8 +177,7 @@ PyObject *tw__py_subscript(PyObject *self, PyObject *key)
 /* ---- iteration ---- */
 
 typedef struct iterator {
-    PyObject_HEAD
-    PyObject *tensor;
+    PyObject_HEAD PyObject *tensor;
     int64_t at, count;
 } iterator;
 
@@ -202,7 +202,10 @@ static PyObject *next(PyObject *self)
 }
 
 static PyType_Slot slots[] = {
-    { Py_tp_dealloc, end }, { Py_tp_iter, PyObject_SelfIter }, { Py_tp_iternext, next }, { 0 },
+    { Py_tp_dealloc, end },
+    { Py_tp_iter, PyObject_SelfIter },
+    { Py_tp_iternext, next },
+    { 0 },
 };
 static PyType_Spec iterator_spec = { "thalweg.TensorIterator", sizeof(iterator), 0, Py_TPFLAGS_DEFAULT, slots };
 

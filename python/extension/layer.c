@@ -1,6 +1,6 @@
-/* Calling layers and models. A layer whose `call` is C is called directly; one with a `call` or `build` of its own in Python goes through
- * Keras's steps here: inputs become tensors of the layer's dtype, the first call builds, `training` is handed down. C calls such a
- * layer by foreign_call, which comes here too. */
+/* Calling layers and models. A layer whose `call` is C is called directly; one with a `call` or `build` of its own in Python goes
+ * through Keras's steps here: inputs become tensors of the layer's dtype, the first call builds, `training` is handed down. C
+ * calls such a layer by foreign_call, which comes here too. */
 #include "extension.h"
 #include "keras/keras.h"
 
@@ -165,7 +165,8 @@ static int read_training(PyObject *value)
 }
 
 /* `inputs` and `others` (further positional ones, or NULL) with keywords (changed; ours). */
-static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, PyObject *others, PyObject *keywords, int training, long flags)
+static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, PyObject *others, PyObject *keywords, int training,
+                            long flags)
 {
     PyObject *first = NULL, *result = NULL;
     PyObject *ready = convert_inputs(layer, inputs, &first);
@@ -276,8 +277,8 @@ static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, Py
     if (training < 0)
         training = current_training;
     if (PyUnicode_Check(value) || PyBytes_Check(value) || value == Py_None)
-        return tw__py_error(PyExc_TypeError, "Inputs to a layer should be tensors. Got %R (of type %R) as input for layer '%s'.", value,
-                            Py_TYPE(value), layer->name);
+        return tw__py_error(PyExc_TypeError, "Inputs to a layer should be tensors. Got %R (of type %R) as input for layer '%s'.",
+                            value, Py_TYPE(value), layer->name);
     tw_tensor *input = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
     if (!input)
         return NULL;

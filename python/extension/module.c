@@ -112,7 +112,8 @@ static bool add_member(const tw_signature *signature)
                  (int)(size - (size_t)(dot + 1 - signature->path)), dot + 1);
         const tw_signature *setter_row = tw_signature_find(path);
         PyObject *setter = setter_row ? (PyObject *)make_function(setter_row) : Py_None;
-        value = setter ? PyObject_CallFunction((PyObject *)&PyProperty_Type, "OOOs", function, setter, Py_None, signature->doc) : NULL;
+        value = setter ? PyObject_CallFunction((PyObject *)&PyProperty_Type, "OOOs", function, setter, Py_None, signature->doc)
+                       : NULL;
         if (setter_row)
             Py_XDECREF(setter);
         Py_DECREF(function);
@@ -273,8 +274,9 @@ static PyMethodDef functions[] = {
     { 0 },
 };
 
-static struct PyModuleDef definition = { PyModuleDef_HEAD_INIT, "thalweg._core", "The library's tables as Python objects.", -1, functions,
-                                         NULL, NULL, NULL, NULL };
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "thalweg._core", "The library's tables as Python objects.", -1, functions, NULL, NULL, NULL, NULL
+};
 
 PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
@@ -282,9 +284,9 @@ PyMODINIT_FUNC PyInit__core(void)
     PyObject *module = PyModule_Create(&definition);
     if (!module)
         return NULL;
-    if (!tw__py_objects_start(module) || !tw__py_functions_start(module) || !tw__py_dtypes_start(module) || !tw__py_shapes_start(module) ||
-        !tw__py_arrays_start(module) || !tw__py_operators_start() || !tw__py_tensors_start(module) ||
-        PyModule_AddFunctions(module, tw__py_tracking_functions) < 0) {
+    if (!tw__py_objects_start(module) || !tw__py_functions_start(module) || !tw__py_dtypes_start(module) ||
+        !tw__py_shapes_start(module) || !tw__py_arrays_start(module) || !tw__py_operators_start() ||
+        !tw__py_tensors_start(module) || PyModule_AddFunctions(module, tw__py_tracking_functions) < 0) {
         Py_DECREF(module);
         return NULL;
     }

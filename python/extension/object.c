@@ -1,7 +1,8 @@
 /* Types of class rows, and their instances: peers of C objects (base/object.c).
  *
  * An instance and its C object are one: the object's references are references to the instance, so both end together, and the
- * collector sees through C (traverse visits what the object holds). An object that C made gets its instance when Python first sees it. */
+ * collector sees through C (traverse visits what the object holds). An object that C made gets its instance when Python first
+ * sees it. */
 #include "extension.h"
 
 typedef struct type_entry {
@@ -110,8 +111,10 @@ void *tw__py_self(PyObject *value)
     if (!object) {
         type_entry *entry = entry_of(Py_TYPE(value));
         const char *name = entry ? entry->class_row->name : "Object";
-        tw__py_error(PyExc_RuntimeError,
-                     "It looks like you are subclassing `%s` and you forgot to call `super().__init__()`. Always start with this line.", name);
+        tw__py_error(
+            PyExc_RuntimeError,
+            "It looks like you are subclassing `%s` and you forgot to call `super().__init__()`. Always start with this line.",
+            name);
     }
     return object;
 }
@@ -122,8 +125,8 @@ void *tw__py_unwrap(PyObject *value, const tw_class *class_row)
     return tw__is(object, class_row) ? object : NULL;
 }
 
-/* The instance takes over: references to the object become references to it. One less than that stays: of a new instance its first
- * reference goes, of one that Python is making the reference that the C maker returned. */
+/* The instance takes over: references to the object become references to it. One less than that stays: of a new instance its
+ * first reference goes, of one that Python is making the reference that the C maker returned. */
 static void attach(tw__py_object *self, tw_object *object)
 {
     self->object = object;
@@ -335,8 +338,7 @@ static PyTypeObject *make_named(const char *full, const char *name, PyType_Slot 
 
 /* `__signature__` of a class made from a row, for inspect; classes below it have their own. */
 typedef struct signature_object {
-    PyObject_HEAD
-    PyTypeObject *owner; /* borrowed: it lives for ever */
+    PyObject_HEAD PyTypeObject *owner; /* borrowed: it lives for ever */
     const tw_signature *row;
 } signature_object;
 

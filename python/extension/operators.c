@@ -3,15 +3,42 @@
 #include "extension.h"
 
 typedef enum operation {
-    ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, REMAINDER, POWER, MATRIX, AND, OR, XOR, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL,
-    EQUAL, NOT_EQUAL, NEGATIVE, INVERT, ABSOLUTE, ADD_TEXT, REAL_DIVIDE, BITWISE_AND, BITWISE_OR, BITWISE_XOR, BITWISE_NOT, COMPLEX_ABSOLUTE,
-    MATRIX_BATCH, OPERATIONS
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    FLOOR_DIVIDE,
+    REMAINDER,
+    POWER,
+    MATRIX,
+    AND,
+    OR,
+    XOR,
+    LESS,
+    LESS_EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    EQUAL,
+    NOT_EQUAL,
+    NEGATIVE,
+    INVERT,
+    ABSOLUTE,
+    ADD_TEXT,
+    REAL_DIVIDE,
+    BITWISE_AND,
+    BITWISE_OR,
+    BITWISE_XOR,
+    BITWISE_NOT,
+    COMPLEX_ABSOLUTE,
+    MATRIX_BATCH,
+    OPERATIONS
 } operation;
 
 static const char *const names[OPERATIONS] = {
-    "AddV2", "Sub", "Mul", "RealDiv", "FloorDiv", "FloorMod", "Pow", "MatMul", "LogicalAnd", "LogicalOr", "NotEqual", "Less", "LessEqual",
-    "Greater", "GreaterEqual", "Equal", "NotEqual", "Neg", "LogicalNot", "Abs", "Add", "RealDiv", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
-    "Invert", "ComplexAbs", "BatchMatMulV2",
+    "AddV2",        "Sub",        "Mul",       "RealDiv",    "FloorDiv",   "FloorMod",   "Pow",
+    "MatMul",       "LogicalAnd", "LogicalOr", "NotEqual",   "Less",       "LessEqual",  "Greater",
+    "GreaterEqual", "Equal",      "NotEqual",  "Neg",        "LogicalNot", "Abs",        "Add",
+    "RealDiv",      "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Invert",     "ComplexAbs", "BatchMatMulV2",
 };
 static const tw_op *ops[OPERATIONS];
 
@@ -114,10 +141,10 @@ static PyObject *binary(operation which, PyObject *left, PyObject *right)
     return out;
 }
 
-#define BINARY(name, which) \
-    static PyObject *name(PyObject *left, PyObject *right) \
-    { \
-        return binary(which, left, right); \
+#define BINARY(name, which)                                                                                                      \
+    static PyObject *name(PyObject *left, PyObject *right)                                                                       \
+    {                                                                                                                            \
+        return binary(which, left, right);                                                                                       \
     }
 BINARY(add, ADD)
 BINARY(subtract, SUBTRACT)
@@ -173,8 +200,9 @@ static PyObject *invert(PyObject *self)
 
 static PyObject *compare(PyObject *self, PyObject *other, int which)
 {
-    static const operation operations[] = { [Py_LT] = LESS, [Py_LE] = LESS_EQUAL, [Py_EQ] = EQUAL, [Py_NE] = NOT_EQUAL,
-                                            [Py_GT] = GREATER, [Py_GE] = GREATER_EQUAL };
+    static const operation operations[] = {
+        [Py_LT] = LESS, [Py_LE] = LESS_EQUAL, [Py_EQ] = EQUAL, [Py_NE] = NOT_EQUAL, [Py_GT] = GREATER, [Py_GE] = GREATER_EQUAL
+    };
     if (other == Py_None && (which == Py_EQ || which == Py_NE))
         return PyBool_FromLong(which == Py_NE);
     return binary(operations[which], self, other);
@@ -189,9 +217,9 @@ PyType_Slot tw__py_operator_slots[] = {
     { Py_nb_remainder, modulo },
     { Py_nb_power, power },
     { Py_nb_matrix_multiply, matrix_multiply },
-    { Py_nb_and, and },
+    { Py_nb_and, and},
     { Py_nb_or, or },
-    { Py_nb_xor, xor },
+    { Py_nb_xor, xor},
     { Py_nb_negative, negative },
     { Py_nb_absolute, absolute },
     { Py_nb_invert, invert },

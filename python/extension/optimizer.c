@@ -39,7 +39,8 @@ static PyObject *no_gradients(PyObject *pairs, void *const *variables, Py_ssize_
     for (Py_ssize_t i = 0; names && i < count; i++)
         PyList_SetItem(names, i, PyUnicode_FromString(((const tw_variable *)variables[i])->name));
     if (names && all)
-        tw__py_error(PyExc_ValueError, "No gradients provided for any variable: (%S,). Provided `grads_and_vars` is %R.", names, all);
+        tw__py_error(PyExc_ValueError, "No gradients provided for any variable: (%S,). Provided `grads_and_vars` is %R.", names,
+                     all);
     Py_XDECREF(names);
     Py_XDECREF(all);
     return NULL;
@@ -86,8 +87,9 @@ static PyObject *apply(tw_optimizer *optimizer, PyObject *grads_and_vars, const 
     if (good && missing)
         good = warn_missing(gradients, variables, count);
     if (good) {
-        tw_optimizer_apply_gradients_args args = { .self = optimizer, .gradients = { gradients, count }, .variables = { variables, count },
-                                                   .name = name };
+        tw_optimizer_apply_gradients_args args = {
+            .self = optimizer, .gradients = { gradients, count }, .variables = { variables, count }, .name = name
+        };
         out = tw__py_wrap(tw__impl_optimizer_apply_gradients(&args));
         if (out && count)
             out = tw__py_unread(out);
@@ -102,7 +104,8 @@ static PyObject *apply_gradients(PyObject *self, PyObject *arguments, PyObject *
     static char *names[] = { "grads_and_vars", "name", "skip_gradients_aggregation", "experimental_aggregate_gradients", NULL };
     PyObject *pairs, *name = Py_None, *skip = NULL, *aggregate = NULL; /* there is one replica: nothing to aggregate */
     tw_optimizer *optimizer = of(self);
-    if (!optimizer || !PyArg_ParseTupleAndKeywords(arguments, keywords, "O|OOO:apply_gradients", names, &pairs, &name, &skip, &aggregate))
+    if (!optimizer ||
+        !PyArg_ParseTupleAndKeywords(arguments, keywords, "O|OOO:apply_gradients", names, &pairs, &name, &skip, &aggregate))
         return NULL;
     const char *text = name == Py_None ? NULL : PyUnicode_AsUTF8AndSize(name, NULL);
     if (name != Py_None && !text)
@@ -126,7 +129,8 @@ static PyObject *minimize(PyObject *self, PyObject *arguments, PyObject *keyword
 static PyMethodDef methods[] = {
     { "apply_gradients", (PyCFunction)(void (*)(void))apply_gradients, METH_VARARGS | METH_KEYWORDS,
       "Changes each variable by its gradient; gives the step counter." },
-    { "minimize", (PyCFunction)(void (*)(void))minimize, METH_VARARGS | METH_KEYWORDS, "Computes the gradients of a loss and applies them." },
+    { "minimize", (PyCFunction)(void (*)(void))minimize, METH_VARARGS | METH_KEYWORDS,
+      "Computes the gradients of a loss and applies them." },
     { 0 },
 };
 

@@ -5,7 +5,7 @@ typedef struct call {
     const tw_op *op;
     const tw__op_signature *signature;
     tw__py_frame frame;
-    PyObject **inputs;     /* one value per input argument, borrowed */
+    PyObject **inputs; /* one value per input argument, borrowed */
     tw_attr attrs[TW_MAX_ATTRS];
     int attr_count;
     bool given[TW_MAX_ATTRS]; /* by the signature's order */
@@ -217,7 +217,8 @@ static bool read_inputs(call *c)
         PyObject *items = list ? PySequence_List(c->inputs[i]) : NULL;
         if (list && (!items || !tw__py_keep_python(&c->frame, items))) {
             PyErr_Clear();
-            tw__py_error(PyExc_TypeError, "Expected list for '%s' argument to '%s' Op, not %R.", arg->name, c->op->name, c->inputs[i]);
+            tw__py_error(PyExc_TypeError, "Expected list for '%s' argument to '%s' Op, not %R.", arg->name, c->op->name,
+                         c->inputs[i]);
             return false;
         }
         Py_ssize_t count = list ? PyList_Size(items) : 1;
@@ -339,10 +340,12 @@ static PyObject *possible_keys(const tw__op_signature *signature)
 {
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < signature->input_count + signature->attr_count + 1; i++) {
-        const char *name = i < signature->input_count ? signature->inputs[i].name
-                           : i < signature->input_count + signature->attr_count
-                               ? (signature->attrs[i - signature->input_count].inferred ? NULL : signature->attrs[i - signature->input_count].name)
-                               : "name";
+        const char *name =
+            i < signature->input_count ? signature->inputs[i].name
+            : i < signature->input_count + signature->attr_count
+                ? (signature->attrs[i - signature->input_count].inferred ? NULL
+                                                                         : signature->attrs[i - signature->input_count].name)
+                : "name";
         PyObject *text = name ? PyUnicode_FromString(name) : NULL;
         if (text)
             PyList_Append(list, text);
@@ -401,8 +404,8 @@ static PyObject *raw_call(PyObject *self, PyObject *const *arguments, size_t siz
     Py_ssize_t positional = TW_VECTOR_COUNT(size), named = names ? PyTuple_Size(names) : 0;
     if (positional) {
         PyObject *keys = possible_keys(c.signature);
-        tw__py_error(PyExc_TypeError, "%s only takes keyword args (possible keys: %S). Please pass these args as kwargs instead.", op->name,
-                     keys);
+        tw__py_error(PyExc_TypeError, "%s only takes keyword args (possible keys: %S). Please pass these args as kwargs instead.",
+                     op->name, keys);
         Py_XDECREF(keys);
         return NULL;
     }
@@ -412,7 +415,8 @@ static PyObject *raw_call(PyObject *self, PyObject *const *arguments, size_t siz
         good = put(&c, PyTuple_GetItem(names, i), arguments[positional + i]);
     for (int i = 0; good && i < c.signature->input_count; i++) {
         if (!c.inputs[i]) {
-            tw__py_error(PyExc_TypeError, "%s() missing 1 required positional argument: '%s'", op->name, c.signature->inputs[i].name);
+            tw__py_error(PyExc_TypeError, "%s() missing 1 required positional argument: '%s'", op->name,
+                         c.signature->inputs[i].name);
             good = false;
         }
     }
@@ -433,7 +437,8 @@ PyObject *tw__py_raw_op(PyObject *module, PyObject *name)
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     const tw_op *op = text ? tw__op_find(text) : NULL;
     if (!op)
-        return PyErr_Occurred() ? NULL : tw__py_error(PyExc_AttributeError, "module 'tensorflow.raw_ops' has no attribute '%U'", name);
+        return PyErr_Occurred() ? NULL
+                                : tw__py_error(PyExc_AttributeError, "module 'tensorflow.raw_ops' has no attribute '%U'", name);
     tw__py_function *function = tw__py_function_new(NULL, op->name, strlen(op->name), NULL);
     if (!function)
         return NULL;

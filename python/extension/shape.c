@@ -2,8 +2,7 @@
 #include "extension.h"
 
 typedef struct shape_object {
-    PyObject_HEAD
-    tw_shape shape;
+    PyObject_HEAD tw_shape shape;
 } shape_object;
 
 PyTypeObject *tw__py_shape_type;
@@ -65,8 +64,9 @@ bool tw__py_as_shape(PyObject *value, tw_shape *shape)
     PyObject *items = PyUnicode_Check(value) || PyBytes_Check(value) ? NULL : PySequence_List(value);
     if (!items) {
         PyErr_Clear();
-        tw__py_error(PyExc_TypeError, "Dimension value must be integer or None or have an __index__ method, got value '%R' with type '%R'",
-                     value, Py_TYPE(value));
+        tw__py_error(PyExc_TypeError,
+                     "Dimension value must be integer or None or have an __index__ method, got value '%R' with type '%R'", value,
+                     Py_TYPE(value));
         return false;
     }
     Py_ssize_t count = PyList_Size(items);
@@ -208,7 +208,8 @@ static PyObject *join(const tw_shape *a, const tw_shape *b)
     tw_shape whole = TW_UNKNOWN_SHAPE;
     if (a->rank >= 0 && b->rank >= 0) {
         if (a->rank + b->rank > TW_MAX_RANK)
-            return tw__py_error(PyExc_ValueError, "a shape of rank %d: at most %d dimensions are supported", a->rank + b->rank, TW_MAX_RANK);
+            return tw__py_error(PyExc_ValueError, "a shape of rank %d: at most %d dimensions are supported", a->rank + b->rank,
+                                TW_MAX_RANK);
         whole = *a;
         memcpy(whole.dims + a->rank, b->dims, (size_t)b->rank * sizeof *b->dims);
         whole.rank += b->rank;
@@ -347,13 +348,26 @@ static PyGetSetDef getters[] = {
 };
 
 static PyType_Slot slots[] = {
-    { Py_tp_new, make }, { Py_tp_repr, repr }, { Py_tp_str, str }, { Py_tp_hash, hash }, { Py_tp_richcompare, compare },
-    { Py_tp_iter, iterate }, { Py_sq_length, length }, { Py_sq_item, item }, { Py_mp_length, length }, { Py_mp_subscript, subscript },
-    { Py_nb_bool, truth }, { Py_nb_add, add }, { Py_tp_methods, methods }, { Py_tp_getset, getters },
-    { Py_tp_doc, "The dimensions of a tensor; None where one is not known." }, { 0 },
+    { Py_tp_new, make },
+    { Py_tp_repr, repr },
+    { Py_tp_str, str },
+    { Py_tp_hash, hash },
+    { Py_tp_richcompare, compare },
+    { Py_tp_iter, iterate },
+    { Py_sq_length, length },
+    { Py_sq_item, item },
+    { Py_mp_length, length },
+    { Py_mp_subscript, subscript },
+    { Py_nb_bool, truth },
+    { Py_nb_add, add },
+    { Py_tp_methods, methods },
+    { Py_tp_getset, getters },
+    { Py_tp_doc, "The dimensions of a tensor; None where one is not known." },
+    { 0 },
 };
 
-static PyType_Spec spec = { "tensorflow.python.framework.tensor_shape.TensorShape", sizeof(shape_object), 0, Py_TPFLAGS_DEFAULT, slots };
+static PyType_Spec spec = { "tensorflow.python.framework.tensor_shape.TensorShape", sizeof(shape_object), 0, Py_TPFLAGS_DEFAULT,
+                            slots };
 
 bool tw__py_shapes_start(PyObject *module)
 {

@@ -108,13 +108,16 @@ static bool differentiable(tw_dtype dtype)
 
 static void *object_of(PyObject *value)
 {
-    return TW_IS_TENSOR(value) ? (void *)TW_TENSOR(value) : tw__py_is_variable(value) ? (void *)((tw__py_object *)value)->object : NULL;
+    return TW_IS_TENSOR(value)         ? (void *)TW_TENSOR(value)
+           : tw__py_is_variable(value) ? (void *)((tw__py_object *)value)->object
+                                       : NULL;
 }
 
 static bool not_a_tensor(PyObject *value)
 {
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
-    tw__py_error(PyExc_ValueError, "Passed in object %R of type '%S', not tf.Tensor or tf.Variable or ExtensionType.", value, name);
+    tw__py_error(PyExc_ValueError, "Passed in object %R of type '%S', not tf.Tensor or tf.Variable or ExtensionType.", value,
+                 name);
     Py_XDECREF(name);
     return false;
 }

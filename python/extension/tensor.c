@@ -1,5 +1,5 @@
-/* tf.Tensor. A Python tensor holds one reference to a C tensor; it is not a peer, so C may hold and drop tensors without Python's lock.
- * Eager code makes and drops them all the time: the Python objects are recycled through a short list. */
+/* tf.Tensor. A Python tensor holds one reference to a C tensor; it is not a peer, so C may hold and drop tensors without Python's
+ * lock. Eager code makes and drops them all the time: the Python objects are recycled through a short list. */
 #include <stdlib.h>
 
 #include "extension.h"
@@ -96,7 +96,8 @@ static int truth(PyObject *self)
     if (tensor->count == 0)
         return 0;
     if (tensor->count != 1) {
-        tw__py_error(PyExc_ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
+        tw__py_error(PyExc_ValueError,
+                     "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
         return -1;
     }
     PyObject *item = tw__py_item(tensor, 0);
@@ -155,8 +156,8 @@ static PyObject *to_index(PyObject *self)
 static PyObject *numpy(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    /* The caller's stack holds the one reference: the tensor is a temporary that ends with this call. From 3.14 on a stack entry need
-     * not be counted. */
+    /* The caller's stack holds the one reference: the tensor is a temporary that ends with this call. From 3.14 on a stack entry
+     * need not be counted. */
     bool temporary = Py_REFCNT(self) == 1 && Py_Version < 0x030E0000 && !((tw__py_tensor *)self)->weak;
     return tw__py_to_array(TW_TENSOR(self), true, temporary);
 }

@@ -1,6 +1,6 @@
 /* Attributes of objects. Reading falls back to the arguments an object was made with (layer.units) and to its tracked children
- * (checkpoint.model). Writing tracks: an object with children notes every object assigned to it, and every list, tuple and dict, whose members
- * are children in turn. */
+ * (checkpoint.model). Writing tracks: an object with children notes every object assigned to it, and every list, tuple and dict,
+ * whose members are children in turn. */
 #include <math.h>
 
 #include "extension.h"
@@ -155,7 +155,8 @@ void *tw__py_trackable(PyObject *value)
     if (tw__py_is_object(value)) {
         void *object = tw__py_self(value);
         if (object && !tw__is(object, &tw__trackable_class)) {
-            tw__py_error(PyExc_ValueError, "`Checkpoint` was expecting a trackable object (an object derived from `Trackable`), got %R.", value);
+            tw__py_error(PyExc_ValueError,
+                         "`Checkpoint` was expecting a trackable object (an object derived from `Trackable`), got %R.", value);
             return NULL;
         }
         return tw_retain(object);
@@ -166,7 +167,8 @@ void *tw__py_trackable(PyObject *value)
     Py_XDECREF(wrapper);
     Py_XDECREF(container);
     if (!object && !PyErr_Occurred())
-        tw__py_error(PyExc_ValueError, "`Checkpoint` was expecting a trackable object (an object derived from `Trackable`), got %R.", value);
+        tw__py_error(PyExc_ValueError,
+                     "`Checkpoint` was expecting a trackable object (an object derived from `Trackable`), got %R.", value);
     return object;
 }
 

@@ -156,8 +156,8 @@ static PyObject *remade(PyObject *self, PyObject **maker)
     if (size > 2 && strcmp(variable->name + size - 2, ":0") == 0)
         size -= 2;
     /* initial_value, trainable, validate_shape, caching_device, name, variable_def, dtype */
-    return Py_BuildValue("(NOOOs#ON)", elements, variable->trainable ? Py_True : Py_False, Py_True, Py_None, variable->name, size, Py_None,
-                         tw__py_wrap_dtype(variable->resource->dtype));
+    return Py_BuildValue("(NOOOs#ON)", elements, variable->trainable ? Py_True : Py_False, Py_True, Py_None, variable->name, size,
+                         Py_None, tw__py_wrap_dtype(variable->resource->dtype));
 }
 
 static PyObject *reduce(PyObject *self, PyObject *unused)
@@ -191,14 +191,15 @@ static bool supported(PyObject *arguments, PyObject *keywords)
     static const struct {
         const char *name;
         Py_ssize_t place;
-    } refused[] = { { "caching_device", 3 }, { "variable_def", 5 }, { "import_scope", 7 }, { "constraint", 8 }, { "synchronization", 9 },
-                    { "aggregation", 10 } };
+    } refused[] = { { "caching_device", 3 }, { "variable_def", 5 },    { "import_scope", 7 },
+                    { "constraint", 8 },     { "synchronization", 9 }, { "aggregation", 10 } };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         PyObject *given = refused[i].place < PyTuple_Size(arguments) ? PyTuple_GetItem(arguments, refused[i].place)
                           : keywords                                 ? PyDict_GetItemString(keywords, refused[i].name)
                                                                      : NULL;
         if (given && given != Py_None) {
-            tw__py_error(PyExc_NotImplementedError, "tf.Variable: the argument '%s' is not supported, got %R", refused[i].name, given);
+            tw__py_error(PyExc_NotImplementedError, "tf.Variable: the argument '%s' is not supported, got %R", refused[i].name,
+                         given);
             return false;
         }
     }
@@ -212,8 +213,9 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
                       : keywords                  ? PyDict_GetItemString(keywords, "initial_value")
                                                   : NULL;
     if (!first || first == Py_None) {
-        tw__py_error(PyExc_ValueError, "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
-                                       "`variable_def`. You provided neither.");
+        tw__py_error(PyExc_ValueError,
+                     "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
+                     "`variable_def`. You provided neither.");
         return -1;
     }
     if (!supported(arguments, keywords))
@@ -288,22 +290,16 @@ static PyGetSetDef getters[] = {
 };
 
 PyType_Slot tw__py_variable_slots[64] = {
-    { Py_tp_init, init },
-    { Py_tp_repr, repr },
-    { Py_tp_str, repr },
-    { Py_tp_hash, hash },
-    { Py_tp_iter, tw__py_iterate },
-    { Py_mp_subscript, tw__py_subscript },
-    { Py_nb_bool, truth },
-    { Py_nb_int, to_int },
-    { Py_nb_float, to_float },
-    { Py_tp_methods, methods },
-    { Py_tp_getset, getters },
+    { Py_tp_init, init },       { Py_tp_repr, repr },           { Py_tp_str, repr },
+    { Py_tp_hash, hash },       { Py_tp_iter, tw__py_iterate }, { Py_mp_subscript, tw__py_subscript },
+    { Py_nb_bool, truth },      { Py_nb_int, to_int },          { Py_nb_float, to_float },
+    { Py_tp_methods, methods }, { Py_tp_getset, getters },
 };
 
 /* ---- what an assignment gives ---- */
 
-/* The variable again, but printed as TensorFlow prints what comes out of assign: it holds the variable and is no peer of its own. */
+/* The variable again, but printed as TensorFlow prints what comes out of assign: it holds the variable and is no peer of its own.
+ */
 static void end_unread(PyObject *self)
 {
     tw__py_object *object = (tw__py_object *)self;
@@ -334,9 +330,13 @@ static int clear_unread(PyObject *self)
 }
 
 static PyType_Slot unread_slots[] = {
-    { Py_tp_dealloc, end_unread }, { Py_tp_traverse, traverse_unread }, { Py_tp_clear, clear_unread }, { 0 },
+    { Py_tp_dealloc, end_unread },
+    { Py_tp_traverse, traverse_unread },
+    { Py_tp_clear, clear_unread },
+    { 0 },
 };
-static PyType_Spec unread_spec = { "thalweg.UnreadVariable", sizeof(tw__py_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, unread_slots };
+static PyType_Spec unread_spec = { "thalweg.UnreadVariable", sizeof(tw__py_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                                   unread_slots };
 
 PyObject *tw__py_unread(PyObject *variable)
 {

@@ -1,0 +1,145 @@
+/* Values of any kind (tw_value) from Python and to Python: results of rows, and arguments that may be anything. */
+#include "extension.h"
+
+PyObject *tw__py_value(tw_value *value)
+{
+    PyObject *out = NULL;
+    switch (value->kind) {
+    case TW_VALUE_TENSOR:
+        return tw__py_wrap_tensor(value->tensor);
+    case TW_VALUE_NONE:
+        Py_RETURN_NONE;
+    case TW_VALUE_OBJECT:
+        return tw__py_wrap(value->object);
+    case TW_VALUE_BOOL:
+        return PyBool_FromLong(value->b);
+    case TW_VALUE_INT:
+        return PyLong_FromLongLong(value->i);
+    case TW_VALUE_FLOAT:
+        return PyFloat_FromDouble(value->f);
+    case TW_VALUE_DTYPE:
+        return tw__py_wrap_dtype(value->dtype);
+    case TW_VALUE_STR:
+        out = PyUnicode_DecodeUTF8(value->s.data, (Py_ssize_t)value->s.size, "replace");
+        break;
+    case TW_VALUE_BYTES:
+        out = PyBytes_FromStringAndSize(value->s.data, (Py_ssize_t)value->s.size);
+        break;
+    case TW_VALUE_SHAPE:
+        out = tw__py_wrap_shape(value->shape);
+        break;
+    case TW_VALUE_LIST:
+    case TW_VALUE_TUPLE: {
+        bool tuple = value->kind == TW_VALUE_TUPLE;
+        out = tuple ? PyTuple_New((Py_ssize_t)value->list.count) : PyList_New((Py_ssize_t)value->list.count);
+        for (int64_t i = 0; out && i < value->list.count; i++) {
+            PyObject *item = tw__py_value(&value->list.items[i]);
+            value->list.items[i].kind = TW_VALUE_NONE;
+            if (!item || (tuple ? PyTuple_SetItem(out, (Py_ssize_t)i, item) : PyList_SetItem(out, (Py_ssize_t)i, item)) < 0)
+                Py_CLEAR(out);
+        }
+        break;
+    }
+    case TW_VALUE_DICT:
+        out = PyDict_New();
+        for (int64_t i = 0; out && i + 1 < value->list.count; i += 2) {
+            PyObject *key = tw__py_value(&value->list.items[i]), *item = tw__py_value(&value->list.items[i + 1]);
+            value->list.items[i].kind = value->list.items[i + 1].kind = TW_VALUE_NONE;
+            if (!key || !item || PyDict_SetItem(out, key, item) < 0)
+                Py_CLEAR(out);
+            Py_XDECREF(key);
+            Py_XDECREF(item);
+        }
+        break;
+    }
+    tw_value_free(value);
+    return out;
+}
+
+static PyObject *array_of(tw_value *value)
+{
+    PyObject *array = tw__py_to_array(value->tensor, true, true);
+    tw_value_free(value);
+    return array;
+}
+
+/* Rows that say "-> tensor<numpy>": arrays, which nobody else sees. */
+PyObject *tw__py_arrays(tw_value *value)
+{
+    if (value->kind == TW_VALUE_TENSOR)
+        return array_of(value);
+    if (value->kind != TW_VALUE_LIST)
+        return tw__py_value(value);
+    PyObject *list = PyList_New((Py_ssize_t)value->list.count);
+    for (int64_t i = 0; list && i < value->list.count; i++) {
+        PyObject *item = tw__py_arrays(&value->list.items[i]);
+        if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0)
+            Py_CLEAR(list);
+    }
+    tw_value_free(value);
+    return list;
+}
+
+bool tw__py_read_value(PyObject *value, tw_value *out)
+{
+    *out = (tw_value){ .kind = TW_VALUE_NONE };
+    if (value == Py_None)
+        return true;
+    if (PyBool_Check(value)) {
+        *out = (tw_value){ .kind = TW_VALUE_BOOL, .b = value == Py_True };
+    } else if (PyLong_Check(value)) {
+        *out = (tw_value){ .kind = TW_VALUE_INT, .i = PyLong_AsLongLong(value) };
+        return !PyErr_Occurred();
+    } else if (PyFloat_Check(value)) {
+        *out = (tw_value){ .kind = TW_VALUE_FLOAT, .f = PyFloat_AsDouble(value) };
+    } else if (PyUnicode_Check(value) || PyBytes_Check(value)) {
+        Py_ssize_t size;
+        char *bytes = NULL;
+        const char *text = NULL;
+        if (PyUnicode_Check(value))
+            text = PyUnicode_AsUTF8AndSize(value, &size);
+        else if (PyBytes_AsStringAndSize(value, &bytes, &size) == 0)
+            text = bytes;
+        char *copy = text ? tw__strndup(text, (size_t)size) : NULL;
+        if (!copy)
+            return text ? (tw__py_raise(), false) : false;
+        *out = (tw_value){ .kind = PyUnicode_Check(value) ? TW_VALUE_STR : TW_VALUE_BYTES, .s = { copy, (size_t)size } };
+    } else if (TW_IS_TENSOR(value)) {
+        *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(TW_TENSOR(value)) };
+    } else if (tw__py_is_object(value)) {
+        void *object = tw__py_self(value);
+        *out = (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(object) };
+        return object != NULL;
+    } else if (Py_TYPE(value) == tw__py_dtype_type) {
+        out->kind = TW_VALUE_DTYPE;
+        return tw__py_as_dtype(value, &out->dtype);
+    } else if (PyList_Check(value) || PyTuple_Check(value) || PyDict_Check(value)) {
+        bool dict = PyDict_Check(value);
+        PyObject *pairs = dict ? PyDict_Items(value) : NULL;
+        Py_ssize_t count = dict ? 2 * PyList_Size(pairs) : PySequence_Size(value);
+        tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
+        *out = (tw_value){ .kind = dict                  ? TW_VALUE_DICT
+                                   : PyList_Check(value) ? TW_VALUE_LIST
+                                                         : TW_VALUE_TUPLE,
+                           .list = { items, 0 } };
+        bool good = items != NULL;
+        for (Py_ssize_t i = 0; good && i < count; i++) {
+            PyObject *item = dict ? PySequence_GetItem(PyList_GetItem(pairs, i / 2), i % 2) : PySequence_GetItem(value, i);
+            good = item && tw__py_read_value(item, &items[i]);
+            out->list.count = i + 1;
+            Py_XDECREF(item);
+        }
+        Py_XDECREF(pairs);
+        return good;
+    } else if (PyCallable_Check(value)) {
+        void *made = tw__py_make_callable(value);
+        *out = (tw_value){ .kind = TW_VALUE_OBJECT, .object = made };
+        return made != NULL;
+    } else {
+        tw_tensor *tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
+        if (!tensor)
+            return false;
+        *out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensor };
+    }
+    return true;
+}

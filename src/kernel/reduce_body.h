@@ -4,7 +4,7 @@
  *   START           the neutral value             FINISH(a, reduced)     the result as an element
  *   CLONES          versions for wider vector units, or nothing
  * Sums run in LANES independent chains, so that the compiler may use vectors and rounding errors stay small. */
-enum { NAME(LANES) = 32, NAME(BLOCK) = 4096 };
+enum { NAME(LANES) = 32, NAME(BLOCK) = 4096, NAME(GROUP) = 16 };
 
 static void NAME(start)(void *accumulators, int64_t count)
 {
@@ -36,7 +36,20 @@ CLONES static void NAME(rows)(void *accumulators, const void *data, int64_t rows
 {
     ACCUMULATOR *a = accumulators;
     const ELEMENT *x = data;
-    for (int64_t r = 0; r < rows; r++, x += stride) {
+    int64_t r = 0;
+    for (; size < NAME(LANES) && r + NAME(GROUP) <= rows; r += NAME(GROUP), x += NAME(GROUP) * stride) { /* short rows go along together */
+        ACCUMULATOR totals[NAME(GROUP)];
+        memcpy(totals, a + r, sizeof totals);
+        for (int64_t i = 0; i < size; i++) {
+            ACCUMULATOR values[NAME(GROUP)];
+            for (int j = 0; j < NAME(GROUP); j++)
+                values[j] = LOAD(x[j * stride + i]);
+            for (int j = 0; j < NAME(GROUP); j++)
+                totals[j] = COMBINE(totals[j], values[j]);
+        }
+        memcpy(a + r, totals, sizeof totals);
+    }
+    for (; r < rows; r++, x += stride) {
         ACCUMULATOR total = a[r];
         int64_t i = 0;
         for (; size - i >= NAME(LANES);) {

@@ -4,8 +4,7 @@
  *   VALUE(e)        an element as WORK;            RESULT(a)      WORK as an element
  *   MEAN(a, n)      the element that is a / n      ROOT(a)        the element that is the root of SQUARES a
  *   SQUARE(e)       |e|² as SQUARES                VECTORS        clones, or nothing
- *   ORDERED         and then LOWEST, HIGHEST (ORDER), RANK(e) an element as ORDER, UNRANK back, ABOVE(a, b): b stands, not a, for the maximum,
- *                   BELOW for the minimum */
+ *   ORDERED         and then LOWEST, HIGHEST (ORDER), RANK(e) an element as ORDER, UNRANK back, GREATER(a, b), LESS(a, b) */
 #define PASTE3(a, b, c) a##_##b##_##c
 #define PASTE(a, b, c) PASTE3(a, b, c)
 
@@ -36,7 +35,7 @@
 #define COMBINE(a, b) ((a) * (b))
 #define START 1
 #define FINISH(a, n) RESULT(a)
-#define CLONES
+#define CLONES SMALL
 #include "kernel/reduce_body.h"
 
 #define NAME(word) PASTE(norm, DTYPE, word)
@@ -46,7 +45,7 @@
 #define COMBINE(a, b) ((a) + (b))
 #define START 0
 #define FINISH(a, n) ROOT(a)
-#define CLONES
+#define CLONES SMALL
 #include "kernel/reduce_body.h"
 
 #ifdef ORDERED
@@ -54,7 +53,7 @@
 #define ELEMENT ELEMENT_TYPE
 #define ACCUMULATOR ORDER
 #define LOAD(e) RANK(e)
-#define COMBINE(a, b) (ABOVE(a, b) ? (b) : (a))
+#define COMBINE(a, b) GREATER(a, b)
 #define START LOWEST
 #define FINISH(a, n) UNRANK(a)
 #define CLONES VECTORS
@@ -64,7 +63,7 @@
 #define ELEMENT ELEMENT_TYPE
 #define ACCUMULATOR ORDER
 #define LOAD(e) RANK(e)
-#define COMBINE(a, b) (BELOW(a, b) ? (b) : (a))
+#define COMBINE(a, b) LESS(a, b)
 #define START HIGHEST
 #define FINISH(a, n) UNRANK(a)
 #define CLONES VECTORS
@@ -99,7 +98,7 @@ static const tw__reducer *const PASTE(reducers, of, DTYPE)[] = {
 #undef HIGHEST
 #undef RANK
 #undef UNRANK
-#undef ABOVE
-#undef BELOW
+#undef GREATER
+#undef LESS
 #undef PASTE
 #undef PASTE3

@@ -10,6 +10,12 @@
 #else
 #define WIDE
 #endif
+/* Loops that are seldom run are kept short: unrolled vectors of all of them would be half a megabyte. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define SMALL __attribute__((optimize("Os")))
+#else
+#define SMALL
+#endif
 
 #define DTYPE float
 #define ELEMENT_TYPE float
@@ -29,8 +35,8 @@
 #define HIGHEST ((float)INFINITY)
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define ABOVE(a, b) ((b) > (a) || (b) != (b))
-#define BELOW(a, b) ((b) < (a) || (b) != (b))
+#define GREATER(a, b) ((int)((b) > (a)) | (int)((b) != (b)) ? (b) : (a))
+#define LESS(a, b) ((int)((b) < (a)) | (int)((b) != (b)) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE double
@@ -51,8 +57,8 @@
 #define HIGHEST ((double)INFINITY)
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define ABOVE(a, b) ((b) > (a) || (b) != (b))
-#define BELOW(a, b) ((b) < (a) || (b) != (b))
+#define GREATER(a, b) ((int)((b) > (a)) | (int)((b) != (b)) ? (b) : (a))
+#define LESS(a, b) ((int)((b) < (a)) | (int)((b) != (b)) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE half
@@ -67,14 +73,14 @@
 #define MEAN(a, n) tw__float_to_half((a) / (float)(n))
 #define ROOT(a) tw__float_to_half(sqrtf(a))
 #define SQUARE(e) (tw__half_to_float(e) * tw__half_to_float(e))
-#define VECTORS
+#define VECTORS SMALL
 #define ORDERED
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
 #define RANK(e) tw__half_to_float(e)
 #define UNRANK(a) tw__float_to_half(a)
-#define ABOVE(a, b) ((b) > (a) || (b) != (b))
-#define BELOW(a, b) ((b) < (a) || (b) != (b))
+#define GREATER(a, b) ((int)((b) > (a)) | (int)((b) != (b)) ? (b) : (a))
+#define LESS(a, b) ((int)((b) < (a)) | (int)((b) != (b)) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE bfloat16
@@ -89,14 +95,14 @@
 #define MEAN(a, n) tw__float_to_bfloat16((a) / (float)(n))
 #define ROOT(a) tw__float_to_bfloat16(sqrtf(a))
 #define SQUARE(e) (tw__bfloat16_to_float(e) * tw__bfloat16_to_float(e))
-#define VECTORS
+#define VECTORS SMALL
 #define ORDERED
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
 #define RANK(e) tw__bfloat16_to_float(e)
 #define UNRANK(a) tw__float_to_bfloat16(a)
-#define ABOVE(a, b) ((b) > (a) || (b) != (b))
-#define BELOW(a, b) ((b) < (a) || (b) != (b))
+#define GREATER(a, b) ((int)((b) > (a)) | (int)((b) != (b)) ? (b) : (a))
+#define LESS(a, b) ((int)((b) < (a)) | (int)((b) != (b)) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE int8
@@ -111,14 +117,14 @@
 #define MEAN(a, n) ((n) ? (int8_t)((int64_t)(a) / (int64_t)(n)) : 0)
 #define ROOT(a) ((int8_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
-#define VECTORS
+#define VECTORS SMALL
 #define ORDERED
 #define LOWEST INT8_MIN
 #define HIGHEST INT8_MAX
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define ABOVE(a, b) ((b) > (a))
-#define BELOW(a, b) ((b) < (a))
+#define GREATER(a, b) ((b) > (a) ? (b) : (a))
+#define LESS(a, b) ((b) < (a) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE uint8
@@ -133,14 +139,14 @@
 #define MEAN(a, n) ((n) ? (uint8_t)((uint64_t)(a) / (uint64_t)(n)) : 0)
 #define ROOT(a) ((uint8_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
-#define VECTORS
+#define VECTORS SMALL
 #define ORDERED
 #define LOWEST 0
 #define HIGHEST UINT8_MAX
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define ABOVE(a, b) ((b) > (a))
-#define BELOW(a, b) ((b) < (a))
+#define GREATER(a, b) ((b) > (a) ? (b) : (a))
+#define LESS(a, b) ((b) < (a) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE int16
@@ -155,14 +161,14 @@
 #define MEAN(a, n) ((n) ? (int16_t)((int64_t)(a) / (int64_t)(n)) : 0)
 #define ROOT(a) ((int16_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
-#define VECTORS
+#define VECTORS SMALL
 #define ORDERED
 #define LOWEST INT16_MIN
 #define HIGHEST INT16_MAX
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define ABOVE(a, b) ((b) > (a))
-#define BELOW(a, b) ((b) < (a))
+#define GREATER(a, b) ((b) > (a) ? (b) : (a))
+#define LESS(a, b) ((b) < (a) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE uint16
@@ -177,14 +183,14 @@
 #define MEAN(a, n) ((n) ? (uint16_t)((uint64_t)(a) / (uint64_t)(n)) : 0)
 #define ROOT(a) ((uint16_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
-#define VECTORS
+#define VECTORS SMALL
 #define ORDERED
 #define LOWEST 0
 #define HIGHEST UINT16_MAX
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define ABOVE(a, b) ((b) > (a))
-#define BELOW(a, b) ((b) < (a))
+#define GREATER(a, b) ((b) > (a) ? (b) : (a))
+#define LESS(a, b) ((b) < (a) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE int32
@@ -205,8 +211,8 @@
 #define HIGHEST INT32_MAX
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define ABOVE(a, b) ((b) > (a))
-#define BELOW(a, b) ((b) < (a))
+#define GREATER(a, b) ((b) > (a) ? (b) : (a))
+#define LESS(a, b) ((b) < (a) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE uint32
@@ -221,14 +227,14 @@
 #define MEAN(a, n) ((n) ? (uint32_t)((uint64_t)(a) / (uint64_t)(n)) : 0)
 #define ROOT(a) ((uint32_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
-#define VECTORS
+#define VECTORS SMALL
 #define ORDERED
 #define LOWEST 0
 #define HIGHEST UINT32_MAX
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define ABOVE(a, b) ((b) > (a))
-#define BELOW(a, b) ((b) < (a))
+#define GREATER(a, b) ((b) > (a) ? (b) : (a))
+#define LESS(a, b) ((b) < (a) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE int64
@@ -249,8 +255,8 @@
 #define HIGHEST INT64_MAX
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define ABOVE(a, b) ((b) > (a))
-#define BELOW(a, b) ((b) < (a))
+#define GREATER(a, b) ((b) > (a) ? (b) : (a))
+#define LESS(a, b) ((b) < (a) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE uint64
@@ -265,14 +271,14 @@
 #define MEAN(a, n) ((n) ? (uint64_t)((uint64_t)(a) / (uint64_t)(n)) : 0)
 #define ROOT(a) ((uint64_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint64_t)(e) * (uint64_t)(e))
-#define VECTORS
+#define VECTORS SMALL
 #define ORDERED
 #define LOWEST 0
 #define HIGHEST UINT64_MAX
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define ABOVE(a, b) ((b) > (a))
-#define BELOW(a, b) ((b) < (a))
+#define GREATER(a, b) ((b) > (a) ? (b) : (a))
+#define LESS(a, b) ((b) < (a) ? (b) : (a))
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE complex64
@@ -286,7 +292,7 @@
 #define MEAN(a, n) ((a) / (float)(n))
 #define ROOT(a) sqrtf(a)
 #define SQUARE(e) (crealf(e) * crealf(e) + cimagf(e) * cimagf(e))
-#define VECTORS
+#define VECTORS SMALL
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE complex128
@@ -300,7 +306,7 @@
 #define MEAN(a, n) ((a) / (double)(n))
 #define ROOT(a) sqrt(a)
 #define SQUARE(e) (creal(e) * creal(e) + cimag(e) * cimag(e))
-#define VECTORS
+#define VECTORS SMALL
 #include "kernel/reduce_dtype.h"
 
 const tw__reducer *tw__reducer_find(tw__reduction kind, tw_dtype dtype)

@@ -4,6 +4,8 @@
 #include "op/array/array.h"
 #include "rows.h"
 
+enum { ROWS_ELEMENTS = 32768 }; /* that a task should read at least */
+
 static tw_status arg_axis(const tw_op *op, const tw_tensor *dimension, const tw_shape *shape, int *axis)
 {
     int64_t given;
@@ -61,6 +63,39 @@ static void put_index(tw_tensor *out, int64_t at, int64_t value)
     }                                                                                   \
     return TW_OK
 
+/* Rows of float32, the common case: the extreme first, in lanes that go into vectors, then the first place that has it. */
+typedef struct float_rows {
+    const float *data;
+    tw_tensor *out;
+    int64_t size;
+    float sign; /* -1: the least */
+} float_rows;
+
+static void search_rows(void *context, int64_t begin, int64_t end)
+{
+    const float_rows *f = context;
+    for (int64_t r = begin; r < end; r++) {
+        const float *x = f->data + r * f->size;
+        float lanes[16], best = -INFINITY;
+        int64_t k = 0, found = 0;
+        for (int j = 0; j < 16; j++)
+            lanes[j] = -INFINITY;
+        for (; k + 16 <= f->size; k += 16) {
+            for (int j = 0; j < 16; j++)
+                lanes[j] = x[k + j] * f->sign > lanes[j] ? x[k + j] * f->sign : lanes[j];
+        }
+        for (int j = 0; j < 16; j++)
+            best = lanes[j] > best ? lanes[j] : best;
+        for (; k < f->size; k++)
+            best = x[k] * f->sign > best ? x[k] * f->sign : best;
+        if (best > -INFINITY) {
+            while (x[found] * f->sign != best)
+                found++;
+        }
+        put_index(f->out, r, found);
+    }
+}
+
 static tw_status search(tw__kernel *kernel, bool greatest)
 {
     const tw_tensor *in = kernel->inputs[0];
@@ -69,6 +104,14 @@ static tw_status search(tw__kernel *kernel, bool greatest)
     TW_TRY(arg_axis(kernel->op, kernel->inputs[1], &in->shape, &axis));
     for (int i = 0; i < in->shape.rank; i++)
         *(i < axis ? &outer : i == axis ? &size : &inner) *= in->shape.dims[i];
+    if (in->dtype == TW_FLOAT32 && inner == 1 && size >= 16) {
+        float_rows rows = { in->data, kernel->outputs[0], size, greatest ? 1 : -1 };
+        if (in->count < ROWS_ELEMENTS)
+            search_rows(&rows, 0, outer);
+        else
+            tw__parallel(outer, size < ROWS_ELEMENTS ? ROWS_ELEMENTS / size : 1, search_rows, &rows);
+        return TW_OK;
+    }
     switch (in->dtype) {
     case TW_FLOAT32:
         SEARCH(float, float, SAME, LIMIT);

@@ -207,6 +207,18 @@ static tw_tensor *from_view(PyObject *value)
     return tensor;
 }
 
+tw_dtype tw__py_array_dtype(PyObject *value)
+{
+    Py_buffer view;
+    tw_dtype dtype = TW_DTYPE_NONE;
+    if (PyObject_CheckBuffer(value) && PyObject_GetBuffer(value, &view, PyBUF_FULL_RO) == 0) {
+        dtype = dtype_of_format(view.format ? view.format : "B", view.itemsize);
+        PyBuffer_Release(&view);
+    }
+    PyErr_Clear();
+    return dtype;
+}
+
 tw_tensor *tw__py_from_array(PyObject *value)
 {
     Py_buffer view;

@@ -73,8 +73,8 @@ static bool out_of_range(void)
 typedef struct walk {
     tw_shape shape;
     leaf kind;
-    bool any_array, wide;  /* wide: an integer that needs 64 bits */
-    PyObject *first_array; /* borrowed */
+    bool any_array, any_tensor, wide; /* wide: an integer that needs 64 bits */
+    tw_dtype first_dtype;             /* of the first leaf, if that is an array of floats */
 } walk;
 
 static Py_ssize_t sequence_size(PyObject *value)
@@ -93,21 +93,18 @@ static PyObject *sequence_item(PyObject *value, Py_ssize_t index, PyObject **mad
     return *made = PySequence_GetItem(value, index);
 }
 
-static bool note_leaf(walk *w, PyObject *value, leaf kind)
+static leaf kind_of_dtype(tw_dtype dtype)
 {
-    if (kind == NO_LEAF)
-        return w->kind == NO_LEAF ? unsupported(value) : mixed();
-    if (kind == ARRAY_LEAF) {
-        w->any_array = true;
-        if (!w->first_array)
-            w->first_array = value;
-        return true;
-    }
-    if (kind == INT_LEAF && !w->wide) {
-        int overflow;
-        long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-        w->wide = overflow || number < INT32_MIN || number > INT32_MAX;
-    }
+    return tw__dtype_is_float(dtype)     ? FLOAT_LEAF
+           : tw__dtype_is_integer(dtype) ? INT_LEAF
+           : tw__dtype_is_complex(dtype) ? COMPLEX_LEAF
+           : dtype == TW_BOOL            ? BOOL_LEAF
+           : dtype == TW_STRING          ? STRING_LEAF
+                                         : NO_LEAF;
+}
+
+static bool merge_kind(walk *w, leaf kind)
+{
     if (w->kind == NO_LEAF)
         w->kind = kind;
     else if (w->kind == kind || (kind == BOOL_LEAF && w->kind != STRING_LEAF) ||
@@ -119,6 +116,33 @@ static bool note_leaf(walk *w, PyObject *value, leaf kind)
     else
         return mixed();
     return true;
+}
+
+static bool note_leaf(walk *w, PyObject *value, leaf kind)
+{
+    if (kind == NO_LEAF)
+        return w->kind == NO_LEAF ? unsupported(value) : mixed();
+    if (kind == ARRAY_LEAF) {
+        w->any_array = true;
+        if (tw__py_is_tensor_like(value)) {
+            w->any_tensor = true;
+            return true;
+        }
+        /* NumPy's numbers count as Python's, but a float that comes first keeps its precision. */
+        tw_dtype dtype = tw__py_array_dtype(value);
+        kind = kind_of_dtype(dtype);
+        if (kind == NO_LEAF)
+            return true;
+        if (w->kind == NO_LEAF && (kind == FLOAT_LEAF || kind == COMPLEX_LEAF))
+            w->first_dtype = dtype;
+        return merge_kind(w, kind);
+    }
+    if (kind == INT_LEAF && !w->wide) {
+        int overflow;
+        long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+        w->wide = overflow || number < INT32_MIN || number > INT32_MAX;
+    }
+    return merge_kind(w, kind);
 }
 
 static bool walk_value(walk *w, PyObject *value, int depth, bool first)
@@ -384,15 +408,29 @@ static bool any_too_wide(PyObject *value)
     return false;
 }
 
+/* A sequence of NumPy's arrays and numbers, perhaps with Python's. Integers become int32 if all fit. */
+static tw_tensor *pack_arrays(PyObject *value, const walk *w)
+{
+    if (w->kind == NO_LEAF)
+        return pack(value, TW_DTYPE_NONE, TW_HINT);
+    if (w->kind != INT_LEAF)
+        return pack(value, w->first_dtype != TW_DTYPE_NONE ? w->first_dtype : natural(w->kind, false), TW_FORCE);
+    tw_tensor *wide = pack(value, TW_INT64, TW_FORCE);
+    for (int64_t i = 0; wide && i < wide->count; i++) {
+        int64_t number = ((const int64_t *)wide->data)[i];
+        if (number < INT32_MIN || number > INT32_MAX)
+            return wide;
+    }
+    return tw__py_cast(wide, TW_INT32);
+}
+
 static tw_tensor *from_python(PyObject *value, tw_dtype dtype, tw__py_how how)
 {
     walk w = { .shape = TW_SCALAR };
     if (!walk_value(&w, value, 0, true))
         return NULL;
-    if (w.any_array) {
-        /* Python numbers among NumPy's scalars follow the first of these. */
-        return pack(value, dtype, how);
-    }
+    if (w.any_array)
+        return w.any_tensor || dtype != TW_DTYPE_NONE ? pack(value, dtype, how) : pack_arrays(value, &w);
     tw_dtype target = dtype;
     if (dtype != TW_DTYPE_NONE && !fits(w.kind, dtype)) {
         if (how == TW_FORCE)

@@ -185,6 +185,16 @@ static PyObject *deep_copy(PyObject *self, PyObject *memo)
     return out;
 }
 
+/* VariableSynchronization.AUTO and VariableAggregation.NONE, which are what a variable does anyway: the members of value 0. */
+static bool is_default(PyObject *given)
+{
+    PyObject *value = PyObject_GetAttrString(given, "value");
+    bool is = value && PyLong_CheckExact(value) && PyLong_AsLong(value) == 0;
+    Py_XDECREF(value);
+    PyErr_Clear();
+    return is;
+}
+
 /* Arguments that would have to change what the variable does. */
 static bool supported(PyObject *arguments, PyObject *keywords)
 {
@@ -197,7 +207,7 @@ static bool supported(PyObject *arguments, PyObject *keywords)
         PyObject *given = refused[i].place < PyTuple_Size(arguments) ? PyTuple_GetItem(arguments, refused[i].place)
                           : keywords                                 ? PyDict_GetItemString(keywords, refused[i].name)
                                                                      : NULL;
-        if (given && given != Py_None) {
+        if (given && given != Py_None && !is_default(given)) {
             tw__py_error(PyExc_NotImplementedError, "tf.Variable: the argument '%s' is not supported, got %R", refused[i].name,
                          given);
             return false;
@@ -267,6 +277,21 @@ static PyObject *get_priority(PyObject *self, void *unused)
     return PyLong_FromLong(100); /* NumPy leaves operators to us */
 }
 
+static PyObject *get_enum(PyObject *self, void *names)
+{
+    (void)self;
+    PyObject *module = PyImport_ImportModule("thalweg._enums");
+    PyObject *class = module ? PyObject_GetAttrString(module, ((const char *const *)names)[0]) : NULL;
+    PyObject *value = class ? PyObject_GetAttrString(class, ((const char *const *)names)[1]) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(class);
+    return value;
+}
+
+static const char *const synchronization[] = { "VariableSynchronization", "AUTO" }, *const aggregation[] = {
+    "VariableAggregation", "NONE"
+};
+
 static PyMethodDef methods[] = {
     { "numpy", numpy, METH_NOARGS, "The value as a NumPy array or scalar." },
     { "value", value, METH_NOARGS, "The value as a tensor." },
@@ -284,6 +309,8 @@ static PyMethodDef methods[] = {
 static PyGetSetDef getters[] = {
     { "device", get_device, NULL, "Where the variable is.", NULL },
     { "constraint", get_none, NULL, "The function that projects the value after an update; None.", NULL },
+    { "synchronization", get_enum, NULL, "How copies are kept together.", (void *)synchronization },
+    { "aggregation", get_enum, NULL, "How updates are combined.", (void *)aggregation },
     { "__array_priority__", get_priority, NULL, NULL, NULL },
     { "initializer", get_none, NULL, "None: variables are initialized when they are made.", NULL },
     { 0 },

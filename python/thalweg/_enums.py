@@ -1,0 +1,24 @@
+"""Enumerations of the API. Imported when first asked for: the enum module is not free."""
+import enum
+
+
+class UnconnectedGradients(enum.Enum):
+    """What GradientTape.gradient gives for a source that the target does not depend on."""
+    NONE = "none"
+    ZERO = "zero"
+
+
+class VariableSynchronization(enum.Enum):
+    """How the copies of a variable on several devices are kept together."""
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How updates of a variable from several devices are combined."""
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3

@@ -200,6 +200,41 @@ static PyMethodDef raw_methods[] = {
     { 0 },
 };
 
+/* The package's __getattr__: what is imported only when it is asked for. */
+static PyObject *later(PyObject *package, PyObject *name)
+{
+    static const char *const enums[] = { "UnconnectedGradients", "VariableSynchronization", "VariableAggregation" };
+    for (size_t i = 0; i < sizeof enums / sizeof *enums; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, enums[i]) != 0)
+            continue;
+        PyObject *module = PyImport_ImportModule("thalweg._enums");
+        PyObject *value = module ? PyObject_GetAttr(module, name) : NULL;
+        Py_XDECREF(module);
+        if (value && PyObject_SetAttr(package, name, value) < 0)
+            Py_CLEAR(value);
+        return value;
+    }
+    PyObject *own = PyObject_GetAttrString(package, "__name__");
+    tw__py_error(PyExc_AttributeError, "module '%S' has no attribute '%U'", own, name);
+    Py_XDECREF(own);
+    return NULL;
+}
+
+static PyMethodDef package_methods[] = { { "__getattr__", later, METH_O, NULL }, { 0 } };
+
+/* Functions bound to a module. */
+static bool add_bound(PyObject *module, PyMethodDef *methods)
+{
+    for (; methods->ml_name; methods++) {
+        PyObject *function = PyCFunction_NewEx(methods, module, NULL);
+        bool good = function && PyObject_SetAttrString(module, methods->ml_name, function) == 0;
+        Py_XDECREF(function);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
 static PyObject *populate(PyObject *self, PyObject *package)
 {
     (void)self;
@@ -213,14 +248,8 @@ static PyObject *populate(PyObject *self, PyObject *package)
     if (!add_rows(TW_ROLE_CLASS) || !add_rows(TW_ROLE_METHOD) || !add_rows(TW_ROLE_FUNCTION) || !add_constants())
         return NULL;
     PyObject *raw = module_at("raw_ops", 7);
-    if (!raw)
+    if (!raw || !add_bound(raw, raw_methods) || !add_bound(package, package_methods))
         return NULL;
-    for (PyMethodDef *method = raw_methods; method->ml_name; method++) {
-        PyObject *function = PyCFunction_NewEx(method, raw, NULL);
-        if (!function || PyObject_SetAttrString(raw, method->ml_name, function) < 0)
-            return NULL;
-        Py_DECREF(function);
-    }
     Py_RETURN_NONE;
 }
 

@@ -216,20 +216,21 @@ static bool supported(PyObject *arguments, PyObject *keywords)
     return true;
 }
 
-static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
+/* Keywords without synchronization and aggregation, which `supported` has let through; a new dict, NULL for none. */
+static PyObject *without_defaults(PyObject *keywords)
 {
-    /* initial_value may be a function that gives it; what is not supported is refused rather than ignored. */
-    PyObject *first = PyTuple_Size(arguments) > 0 ? PyTuple_GetItem(arguments, 0)
-                      : keywords                  ? PyDict_GetItemString(keywords, "initial_value")
-                                                  : NULL;
-    if (!first || first == Py_None) {
-        tw__py_error(PyExc_ValueError,
-                     "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
-                     "`variable_def`. You provided neither.");
-        return -1;
+    PyObject *rest = keywords ? PyDict_Copy(keywords) : NULL;
+    static const char *const names[] = { "synchronization", "aggregation" };
+    for (size_t i = 0; rest && i < sizeof names / sizeof *names; i++) {
+        if (PyDict_GetItemString(rest, names[i]) && PyDict_DelItemString(rest, names[i]) < 0)
+            Py_CLEAR(rest);
     }
-    if (!supported(arguments, keywords))
-        return -1;
+    return rest;
+}
+
+/* The first value, called if it is a function, and the rest to the row. */
+static int make(PyObject *self, PyObject *arguments, PyObject *keywords, PyObject *first)
+{
     initproc base = PyType_GetSlot(tw__py_object_type, Py_tp_init);
     if (!PyCallable_Check(first) || TW_IS_TENSOR(first))
         return base(self, arguments, keywords);
@@ -253,6 +254,26 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
     }
     Py_XDECREF(changed);
     Py_XDECREF(others);
+    return result;
+}
+
+static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    /* initial_value may be a function that gives it; what is not supported is refused rather than ignored. */
+    PyObject *first = PyTuple_Size(arguments) > 0 ? PyTuple_GetItem(arguments, 0)
+                      : keywords                  ? PyDict_GetItemString(keywords, "initial_value")
+                                                  : NULL;
+    if (!first || first == Py_None) {
+        tw__py_error(PyExc_ValueError,
+                     "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
+                     "`variable_def`. You provided neither.");
+        return -1;
+    }
+    if (!supported(arguments, keywords))
+        return -1;
+    PyObject *rest = without_defaults(keywords);
+    int result = keywords && !rest ? -1 : make(self, arguments, rest, first);
+    Py_XDECREF(rest);
     return result;
 }
 

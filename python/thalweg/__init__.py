@@ -36,11 +36,3 @@ def get_logger():
     """The logger that warnings go to."""
     from thalweg import _log
     return _log._logger
-
-
-def __getattr__(name):
-    if name in ("UnconnectedGradients", "VariableSynchronization", "VariableAggregation"):
-        from thalweg import _enums
-        globals()[name] = getattr(_enums, name)
-        return globals()[name]
-    raise AttributeError("module %r has no attribute %r" % (__name__, name))

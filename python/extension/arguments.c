@@ -132,15 +132,17 @@ static bool read_handle(const context *c, const tw_field *field, PyObject *value
 static bool append_handles(const context *c, const tw_field *field, PyObject *value, const tw_class *class, PyObject *flat)
 {
     if (PyList_Check(value) || PyTuple_Check(value)) {
+        if (Py_EnterRecursiveCall(" in a nested list"))
+            return false;
         Py_ssize_t count = PySequence_Size(value);
-        for (Py_ssize_t i = 0; i < count; i++) {
+        bool good = true;
+        for (Py_ssize_t i = 0; good && i < count; i++) {
             PyObject *item = PySequence_GetItem(value, i);
-            bool good = item && append_handles(c, field, item, class, flat);
+            good = item && append_handles(c, field, item, class, flat);
             Py_XDECREF(item);
-            if (!good)
-                return false;
         }
-        return true;
+        Py_LeaveRecursiveCall();
+        return good;
     }
     return PyList_Append(flat, value) == 0;
 }

@@ -51,6 +51,8 @@ static bool is_plain(PyObject *value)
 }
 
 /* Tensors of the layer's dtype in the same structure; *first is the first tensor (borrowed). */
+static PyObject *convert_nested(tw_layer *layer, PyObject *value, PyObject **first);
+
 static PyObject *convert_inputs(tw_layer *layer, PyObject *value, PyObject **first)
 {
     PyObject *out = NULL;
@@ -71,6 +73,16 @@ static PyObject *convert_inputs(tw_layer *layer, PyObject *value, PyObject **fir
             *first = out;
         return out;
     }
+    if (Py_EnterRecursiveCall(" in the inputs of a layer"))
+        return NULL;
+    out = convert_nested(layer, value, first);
+    Py_LeaveRecursiveCall();
+    return out;
+}
+
+static PyObject *convert_nested(tw_layer *layer, PyObject *value, PyObject **first)
+{
+    PyObject *out;
     if (PyList_Check(value) || PyTuple_Check(value)) {
         Py_ssize_t count = PySequence_Size(value);
         PyObject *list = PyList_New(count);

@@ -23,6 +23,8 @@ static bool flatten(PyObject *value, PyObject *flat)
 {
     if (!is_nest(value))
         return PyList_Append(flat, value) == 0;
+    if (Py_EnterRecursiveCall(" in a nested structure"))
+        return false;
     PyObject *keys = PyDict_Check(value) ? sorted_keys(value) : NULL;
     Py_ssize_t count = keys ? PyList_Size(keys) : PySequence_Size(value);
     bool good = !PyErr_Occurred();
@@ -32,6 +34,7 @@ static bool flatten(PyObject *value, PyObject *flat)
         Py_XDECREF(item);
     }
     Py_XDECREF(keys);
+    Py_LeaveRecursiveCall();
     return good;
 }
 

@@ -114,6 +114,8 @@ bool tw__py_read_value(PyObject *value, tw_value *out)
         out->kind = TW_VALUE_DTYPE;
         return tw__py_as_dtype(value, &out->dtype);
     } else if (PyList_Check(value) || PyTuple_Check(value) || PyDict_Check(value)) {
+        if (Py_EnterRecursiveCall(" in a nested value"))
+            return false;
         bool dict = PyDict_Check(value);
         PyObject *pairs = dict ? PyDict_Items(value) : NULL;
         Py_ssize_t count = dict ? 2 * PyList_Size(pairs) : PySequence_Size(value);
@@ -123,6 +125,8 @@ bool tw__py_read_value(PyObject *value, tw_value *out)
                                                          : TW_VALUE_TUPLE,
                            .list = { items, 0 } };
         bool good = items != NULL;
+        if (!good)
+            tw__py_raise();
         for (Py_ssize_t i = 0; good && i < count; i++) {
             PyObject *item = dict ? PySequence_GetItem(PyList_GetItem(pairs, i / 2), i % 2) : PySequence_GetItem(value, i);
             good = item && tw__py_read_value(item, &items[i]);
@@ -130,6 +134,7 @@ bool tw__py_read_value(PyObject *value, tw_value *out)
             Py_XDECREF(item);
         }
         Py_XDECREF(pairs);
+        Py_LeaveRecursiveCall();
         return good;
     } else if (PyCallable_Check(value)) {
         void *made = tw__py_make_callable(value);

@@ -87,7 +87,8 @@ def test_memory_stays_flat(body):
     gc.collect()
     # Recycled tensors (up to 512) and the like may stay.
     assert sys.getallocatedblocks() - blocks < 1000
-    assert resident() - memory < 4 << 20
+    if "asan" not in os.environ.get("LD_PRELOAD", ""):  # which keeps freed memory for a while
+        assert resident() - memory < 4 << 20
 
 
 def test_cycles_are_collected():
@@ -194,6 +195,24 @@ def test_a_sequence_that_changes_while_it_is_read():
     assert tf.constant(Growing()).shape.rank == 1
     with pytest.raises(ValueError):
         tf.constant([Growing(), [1, 2, 3]])
+
+
+def test_structures_that_hold_themselves():
+    endless = []
+    endless.append(endless)
+    table = {}
+    table["table"] = table
+
+    class Any(tf.keras.layers.Layer):
+        def call(self, x):
+            return x
+    with pytest.raises(ValueError, match="nested deeper"):
+        tf.constant(endless)
+    for call in (lambda: Any()(endless), lambda: Any()(table), lambda: setattr(Any(), "x", endless), lambda: setattr(Any(), "x", table),
+                 lambda: tf.GradientTape().watch(endless), lambda: tf.keras.Sequential(endless), lambda: tf.add_n(endless),
+                 lambda: tf.Variable(1.0, constraint=None, variable_def=endless)):
+        with pytest.raises((RecursionError, ValueError, NotImplementedError, TypeError)):
+            call()
 
 
 def test_objects_that_give_arrays():

@@ -82,15 +82,14 @@ static Py_ssize_t sequence_size(PyObject *value)
     return PyList_Check(value) ? PyList_Size(value) : PyTuple_Check(value) ? PyTuple_Size(value) : PySequence_Size(value);
 }
 
-/* Borrowed for lists and tuples; *made is set for what must be given back. */
-static PyObject *sequence_item(PyObject *value, Py_ssize_t index, PyObject **made)
+/* A new reference: what is done with an item may run code that takes it out of its list. */
+static PyObject *sequence_item(PyObject *value, Py_ssize_t index)
 {
-    *made = NULL;
-    if (PyList_Check(value))
-        return PyList_GetItem(value, index);
-    if (PyTuple_Check(value))
-        return PyTuple_GetItem(value, index);
-    return *made = PySequence_GetItem(value, index);
+    PyObject *item = PyList_Check(value) ? PyList_GetItem(value, index) : PyTuple_Check(value) ? PyTuple_GetItem(value, index) : NULL;
+    if (!item)
+        return PyErr_Occurred() ? NULL : PySequence_GetItem(value, index);
+    Py_INCREF(item);
+    return item;
 }
 
 static leaf kind_of_dtype(tw_dtype dtype)
@@ -175,9 +174,9 @@ static bool walk_value(walk *w, PyObject *value, int depth, bool first)
     if (size == 0 && first)
         w->shape.rank = depth + 1;
     for (Py_ssize_t i = 0; i < size; i++) {
-        PyObject *made, *item = sequence_item(value, i, &made);
+        PyObject *item = sequence_item(value, i);
         bool good = item && walk_value(w, item, depth + 1, first && i == 0);
-        Py_XDECREF(made);
+        Py_XDECREF(item);
         if (!good)
             return false;
     }
@@ -285,9 +284,9 @@ static bool fill_value(fill *f, PyObject *value, int depth)
     }
     int64_t size = f->tensor->shape.dims[depth];
     for (int64_t i = 0; i < size; i++) {
-        PyObject *made, *item = sequence_item(value, (Py_ssize_t)i, &made);
+        PyObject *item = sequence_item(value, (Py_ssize_t)i);
         bool good = item && fill_value(f, item, depth + 1);
-        Py_XDECREF(made);
+        Py_XDECREF(item);
         if (!good)
             return false;
     }
@@ -310,20 +309,20 @@ static tw_tensor *pack(PyObject *value, tw_dtype dtype, tw__py_how how)
     }
     /* The first tensor's dtype is that of all, unless one was asked for. */
     for (Py_ssize_t i = 0; dtype == TW_DTYPE_NONE && i < count; i++) {
-        PyObject *made, *item = sequence_item(value, i, &made);
+        PyObject *item = sequence_item(value, i);
         if (item)
             dtype = tw__py_dtype_of_value(item);
-        Py_XDECREF(made);
+        Py_XDECREF(item);
         how = TW_FORCE;
     }
     bool good = true;
     for (Py_ssize_t i = 0; good && i < count; i++) {
-        PyObject *made, *item = sequence_item(value, i, &made);
+        PyObject *item = sequence_item(value, i);
         members[i] = item ? tw__py_to_tensor(item, dtype, how) : NULL;
         if (members[i] && dtype == TW_DTYPE_NONE)
             dtype = members[i]->dtype;
         good = members[i] != NULL;
-        Py_XDECREF(made);
+        Py_XDECREF(item);
     }
     if (good && !op) {
         tw__fail(TW_UNIMPLEMENTED, "Pack is not in the table of ops");
@@ -399,9 +398,9 @@ static bool any_too_wide(PyObject *value)
         return kind == INT_LEAF && too_wide(value);
     Py_ssize_t size = sequence_size(value);
     for (Py_ssize_t i = 0; i < size; i++) {
-        PyObject *made, *item = sequence_item(value, i, &made);
+        PyObject *item = sequence_item(value, i);
         bool is = item && any_too_wide(item);
-        Py_XDECREF(made);
+        Py_XDECREF(item);
         if (is)
             return true;
     }

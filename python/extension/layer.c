@@ -100,15 +100,16 @@ static PyObject *convert_nested(tw_layer *layer, PyObject *value, PyObject **fir
         return out;
     }
     if (PyDict_Check(value)) {
-        PyObject *key, *item;
-        Py_ssize_t position = 0;
-        out = PyDict_New();
-        while (out && PyDict_Next(value, &position, &key, &item)) {
-            PyObject *made = convert_inputs(layer, item, first);
-            if (!made || PyDict_SetItem(out, key, made) < 0)
+        PyObject *pairs = PyDict_Items(value); /* what is converted may run code that changes the dict */
+        out = pairs ? PyDict_New() : NULL;
+        for (Py_ssize_t i = 0; out && i < PyList_Size(pairs); i++) {
+            PyObject *pair = PyList_GetItem(pairs, i);
+            PyObject *made = convert_inputs(layer, PyTuple_GetItem(pair, 1), first);
+            if (!made || PyDict_SetItem(out, PyTuple_GetItem(pair, 0), made) < 0)
                 Py_CLEAR(out);
             Py_XDECREF(made);
         }
+        Py_XDECREF(pairs);
         return out;
     }
     Py_INCREF(value);

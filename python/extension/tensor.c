@@ -185,6 +185,8 @@ static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
 
 static PyObject *format(PyObject *self, PyObject *specification)
 {
+    if (!PyUnicode_Check(specification))
+        return tw__py_error(PyExc_TypeError, "__format__() argument must be str, not %R", Py_TYPE(specification));
     PyObject *value = tw__py_to_array(TW_TENSOR(self), true, false);
     PyObject *out = value ? PyObject_Format(value, specification) : NULL;
     Py_XDECREF(value);

@@ -130,7 +130,8 @@ bool tw__py_read_value(PyObject *value, tw_value *out)
         for (Py_ssize_t i = 0; good && i < count; i++) {
             PyObject *item = dict ? PySequence_GetItem(PyList_GetItem(pairs, i / 2), i % 2) : PySequence_GetItem(value, i);
             good = item && tw__py_read_value(item, &items[i]);
-            out->list.count = i + 1;
+            if (item)
+                out->list.count = i + 1;
             Py_XDECREF(item);
         }
         Py_XDECREF(pairs);

@@ -50,7 +50,7 @@ TW_METHOD(model_predict,
 {
     tw_layer *model = args->self;
     tw_tensor *x = args->x, *whole = NULL;
-    int64_t batch = args->batch_size == TW_NO_INT ? 32 : args->batch_size;
+    int64_t batch = args->batch_size == TW_NO_INT || args->batch_size == 0 ? 32 : args->batch_size; /* as Keras takes 0 */
     if (args->callbacks.kind != TW_VALUE_NONE) {
         tw__fail(TW_UNIMPLEMENTED, "predict: callbacks are not supported");
         return NULL;
@@ -59,7 +59,14 @@ TW_METHOD(model_predict,
         tw__fail(TW_VALUE_ERROR, "predict: the input has shape %s, expected at least one row", tw__shape_text(&x->shape));
         return NULL;
     }
-    int64_t total = x->shape.dims[0], steps = (total + batch - 1) / batch;
+    if (batch < 0) {
+        tw__fail(TW_VALUE_ERROR, "predict: Invalid value in tensor used for shape: batch_size is %lld, expected a positive number", (long long)batch);
+        return NULL;
+    }
+    int64_t total = x->shape.dims[0];
+    if (batch > total)
+        batch = total;
+    int64_t steps = (total + batch - 1) / batch;
     if (args->steps != TW_NO_INT && args->steps > 0 && args->steps < steps) {
         steps = args->steps;
         total = steps * batch;

@@ -76,7 +76,7 @@ tw_tensor *tw__grad_constant(double value, const tw_tensor *like)
 {
     tw_tensor *scalar = tw__tensor_empty(like->dtype, &TW_SCALAR);
     if (scalar && !tw__cast_has(TW_FLOAT64, like->dtype)) {
-        tw__fail(TW_INTERNAL, "a constant of dtype %s", tw_dtype_name(like->dtype));
+        tw__fail(TW_INVALID_ARGUMENT, "a number is needed, got a tensor of dtype %s", tw_dtype_name(like->dtype));
         tw_release(scalar);
         return NULL;
     }

@@ -1,0 +1,53 @@
+"""Arguments that make no sense, for everything in the tables: ordinary exceptions, never a crash, a hang or a gigabyte of memory.
+
+hostile.py makes the calls in a process of its own, so that a crash is a failure here that names its call. To look for more:
+    python3 tests/python/hostile.py SEED COUNT JOURNAL [part of a name]
+"""
+import os
+import subprocess
+import sys
+
+import pytest
+
+import thalweg as tf
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hostile_arguments(seed, tmp_path):
+    journal = tmp_path / "journal"
+    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__))))
+    done = subprocess.run([sys.executable, os.path.join(HERE, "hostile.py"), str(seed), "5000", str(journal)], cwd=tmp_path, text=True,
+                          env=environment, capture_output=True, timeout=300, errors="replace")
+    last = journal.read_text(errors="replace") if journal.exists() else "nothing"
+    assert done.returncode == 0, "%d at\n%s\n%s\n%s" % (done.returncode, last, done.stdout[-2000:], done.stderr[-3000:])
+
+
+def test_lists_that_change_while_they_are_read():
+    class Thief:
+        def __init__(self, victim):
+            self.victim = victim
+
+        def __getattr__(self, name):
+            self.victim.clear()
+            raise AttributeError(name)
+
+    for wrap in (lambda x: x, lambda x: [x, x], lambda x: {"a": x}):
+        for call in (tf.constant, tf.add_n, lambda x: tf.concat(x, 0), tf.keras.layers.Dense(1), tf.GradientTape().watch, tf.zeros):
+            items = [1.0]
+            items += [Thief(items), 2.0, 3.0]
+            try:
+                call(wrap(items))
+            except (TypeError, ValueError, RuntimeError, IndexError, tf.errors.InvalidArgumentError):
+                pass
+
+
+def test_predict_in_odd_batches():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2)])
+    x = tf.ones([5, 3])
+    expected = model.predict(x, verbose=0).tolist()
+    for size in (0, 1, 2, 5, 6, 2 ** 63 - 1):
+        assert model.predict(x, batch_size=size, verbose=0).tolist() == expected
+    with pytest.raises(ValueError):
+        model.predict(x, batch_size=-1, verbose=0)

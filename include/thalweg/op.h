@@ -62,6 +62,7 @@ typedef struct tw_attr {
     ((tw_attr){ .name = (name_), .kind = TW_ATTR_STRING, .s = { (value_), strlen(value_) } })
 #define TW_A_SHAPE(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_SHAPE, .shape = (value_) })
 #define TW_A_TENSOR(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_TENSOR, .tensor = (value_) })
+#define TW_A_FUNC(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_FUNC, .func = (value_) })
 #define TW_A_INTS(name_, values_, count_) \
     ((tw_attr){ .name = (name_), .kind = TW_ATTR_INTS, .count = (int32_t)(count_), .ints = (values_) })
 #define TW_A_TYPES(name_, values_, count_) \

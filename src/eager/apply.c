@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "eager/eager.h"
+#include "graph/graph.h"
 
 enum { FEW = 16 }; /* inputs or outputs that fit on the stack */
 
@@ -112,16 +113,64 @@ static tw_status part_from_inputs(tw_tensor *const *inputs, int input_count, tw_
     return TW_OK;
 }
 
+/* The call while the thread traces: a node instead of a run. */
+static tw_status trace(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
+                       tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,
+                       tw_shape *out_shapes)
+{
+    tw_attr complete[TW_MAX_ATTRS];
+    int count = 0;
+    if (!tw__tracing) {
+        const tw_tensor *outside = NULL;
+        for (int i = 0; i < input_count && !outside; i++)
+            outside = inputs[i]->node ? inputs[i] : NULL;
+        return tw__fail(TW_TYPE_ERROR,
+                        "%s: <tf.Tensor '%s:%d' shape=%s dtype=%s> is out of scope and cannot be used here: it belongs to a function that was traced",
+                        op->name, outside->node->name, outside->node_output, tw__shape_text(&outside->shape), tw_dtype_name(outside->dtype));
+    }
+    tw_tensor *few[FEW], **values = input_count <= FEW ? few : tw__alloc_array((size_t)input_count, sizeof *values);
+    if (!values)
+        return TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; i < input_count; i++)
+        values[i] = inputs[i]->data ? inputs[i] : NULL;
+    tw_status status = tw__op_resolve(op, dtypes, input_count, attrs, attr_count, complete, out_dtypes, *output_count, &count);
+    for (int i = 0; i < count; i++) {
+        out_shapes[i].rank = -1;
+        outputs[i] = NULL;
+    }
+    tw__inference inference = { op, input_count, count, shapes, dtypes, values, complete, out_shapes, out_dtypes };
+    if (status == TW_OK)
+        status = op->shape(&inference);
+    if (values != few)
+        tw__free(values);
+    TW_TRY(status);
+    int complete_count = tw__op_signature_of(op)->attr_count;
+    TW_TRY(tw__graph_apply(tw__tracing, op, inputs, input_count, complete, complete_count, out_dtypes, out_shapes, count, outputs));
+    if (tw__active_tapes)
+        status = tw__tapes_record(op, inputs, input_count, complete, complete_count, outputs, count);
+    for (int i = 0; status != TW_OK && i < count; i++) {
+        tw_release(outputs[i]);
+        outputs[i] = NULL;
+    }
+    if (status == TW_OK)
+        *output_count = count;
+    return status;
+}
+
 static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
                      tw_tensor **outputs, int *output_count, tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,
                      tw_shape *out_shapes)
 {
     tw_attr complete[TW_MAX_ATTRS];
     int limit = *output_count, count = 0;
+    bool symbolic = false;
     for (int i = 0; i < input_count; i++) {
         dtypes[i] = inputs[i]->dtype;
         shapes[i] = &inputs[i]->shape;
+        symbolic |= inputs[i]->node != NULL;
     }
+    if (tw__tracing || symbolic)
+        return trace(op, inputs, input_count, attrs, attr_count, outputs, output_count, dtypes, shapes, out_dtypes, out_shapes);
     TW_TRY(tw__op_resolve(op, dtypes, input_count, attrs, attr_count, complete, out_dtypes, limit, &count));
     int complete_count = tw__op_signature_of(op)->attr_count;
     for (int i = 0; i < count; i++) {

@@ -32,6 +32,15 @@ extern _Thread_local bool tw__kernel_state_once;
 /* Records the call on every tape of the thread that watches one of its inputs; cheap when there is none. */
 tw_status tw__tapes_record(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
                            tw_tensor *const *outputs, int output_count);
+/* Takes the thread's tapes away, and gives them back: a function that is traced has tapes of its own. */
+typedef struct tw__tape_stack {
+    tw_tape *top;
+    int count;
+} tw__tape_stack;
+tw__tape_stack tw__tapes_hide(void);
+void tw__tapes_show(tw__tape_stack hidden);
+/* True if a tape of the thread would record a call with these inputs. */
+bool tw__tapes_follow(tw_tensor *const *tensors, int count);
 extern _Thread_local int tw__active_tapes; /* recording tapes of the thread */
 
 #endif

@@ -5,6 +5,7 @@
  * through the one door, so an outer tape sees them) and sums what arrives at the same number. Only records on a way from a source to a
  * target are visited. The memory is tape_memory.c's. */
 #include "eager/tape.h"
+#include "graph/graph.h"
 
 _Thread_local int tw__active_tapes;
 static _Thread_local tw_tape *top; /* the innermost recording tape; others by `outer` */
@@ -50,10 +51,16 @@ tw_status tw__tape_watch(tw_tape *tape, tw_tensor *tensor)
 static tw_status record_on(tw_tape *tape, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
                            int attr_count, tw_tensor *const *outputs, int output_count)
 {
-    if (op->reads_variable && tape->watch_variables && input_count > 0) {
-        tw__resource *resource = (tw__resource *)tw__tensor_object(inputs[0]);
-        if (resource && resource->trainable)
-            TW_TRY(tw__tape_watch(tape, inputs[0]));
+    for (int i = 0; op->reads_variable && tape->watch_variables && i < input_count; i++) {
+        tw_object *object = tw__tensor_object(inputs[i]);
+        if (tw__is(object, &tw__resource_class) && ((tw__resource *)object)->trainable)
+            TW_TRY(tw__tape_watch(tape, inputs[i]));
+    }
+    for (int i = 0; tape->watch_captures && tw__tracing && i < input_count; i++) {
+        bool outside = !inputs[i]->node || inputs[i]->node->graph != tw__tracing;
+        if (outside && differentiable(inputs[i]->dtype) && inputs[i]->dtype != TW_RESOURCE &&
+            tw__pointer_map_get(&tw__tracing->captured, inputs[i], -1) >= 0)
+            TW_TRY(tw__tape_watch(tape, inputs[i]));
     }
     tw__tape_memory *memory = tape->memory;
     bool follow = false;
@@ -90,6 +97,34 @@ tw_status tw__tapes_record(const tw_op *op, tw_tensor *const *inputs, int input_
             TW_TRY(record_on(tape, op, inputs, input_count, attrs, attr_count, outputs, output_count));
     }
     return TW_OK;
+}
+
+tw__tape_stack tw__tapes_hide(void)
+{
+    tw__tape_stack hidden = { top, tw__active_tapes };
+    top = NULL;
+    tw__active_tapes = 0;
+    return hidden;
+}
+
+void tw__tapes_show(tw__tape_stack hidden)
+{
+    top = hidden.top;
+    tw__active_tapes = hidden.count;
+}
+
+bool tw__tapes_follow(tw_tensor *const *tensors, int count)
+{
+    for (tw_tape *tape = top; tape; tape = tape->outer) {
+        for (int i = 0; !tape->paused && i < count; i++) {
+            if (tape->memory && differentiable(tensors[i]->dtype) && number_of(tape->memory, tensors[i]) >= 0)
+                return true;
+            tw_object *object = tape->watch_variables ? tw__tensor_object(tensors[i]) : NULL;
+            if (tw__is(object, &tw__resource_class) && ((tw__resource *)object)->trainable)
+                return true;
+        }
+    }
+    return false;
 }
 
 void tw__tape_start(tw_tape *tape)

@@ -28,6 +28,7 @@ typedef struct tw__tape_memory {
 struct tw_tape {
     tw_object object;
     bool persistent, watch_variables, recording, paused, used;
+    bool watch_captures; /* follows what the traced graph takes from outside, too */
     struct tw_tape *outer;
     tw__tape_memory *memory; /* made when first needed */
 };

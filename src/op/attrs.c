@@ -52,8 +52,8 @@ tw_attr *tw__attrs_copy(const tw_attr *attrs, int count, void *block)
     for (int i = 0; i < count; i++) {
         tw_attr *attr = &copy[i];
         size_t bytes = list_bytes(attr);
-        if (attr->kind == TW_ATTR_TENSOR) {
-            tw_retain(attr->tensor);
+        if (attr->kind == TW_ATTR_TENSOR || attr->kind == TW_ATTR_FUNC) {
+            tw_retain(attr->func); /* both are pointers to objects */
         } else if (attr->kind == TW_ATTR_STRING) {
             if (attr->s.size)
                 memcpy(free_space, attr->s.data, attr->s.size);
@@ -85,7 +85,7 @@ tw_attr *tw__attrs_copy(const tw_attr *attrs, int count, void *block)
 void tw__attrs_end(tw_attr *attrs, int count)
 {
     for (int i = 0; attrs && i < count; i++) {
-        if (attrs[i].kind == TW_ATTR_TENSOR)
-            tw_release(attrs[i].tensor);
+        if (attrs[i].kind == TW_ATTR_TENSOR || attrs[i].kind == TW_ATTR_FUNC)
+            tw_release(attrs[i].func);
     }
 }

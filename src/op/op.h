@@ -78,7 +78,7 @@ struct tw_op {
     tw_status (*gradient)(tw__gradient *gradient);
     bool stateful;
     bool makes_outputs;            /* compute gives its outputs itself (views, values of variables): none are made beforehand */
-    bool reads_variable;           /* input 0 is a variable's handle that tapes watch by themselves */
+    bool reads_variable;           /* handles of trainable variables among the inputs are watched by tapes by themselves */
     bool no_gradient;              /* asking for a gradient is an error (LookupError in Python) */
     void (*free_state)(void *state);
     const char *doc;

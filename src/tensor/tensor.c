@@ -74,6 +74,11 @@ static void end_buffer_objects(tw__buffer *buffer)
 static void tensor_destroy(void *self)
 {
     tw_tensor *tensor = self;
+    if (tensor->node) {
+        tw_release(tensor->symbolic_value);
+        tw_release(tensor->symbolic_graph);
+        return;
+    }
     if (tensor->buffer)
         tw__buffer_release(tensor->buffer);
     else if (tensor->dtype == TW_STRING)
@@ -116,6 +121,28 @@ static tw_tensor *tensor_struct(tw_dtype dtype, const tw_shape *shape, int64_t c
     tensor->count = count;
     tensor->data = tensor->small;
     tensor->buffer = NULL;
+    tensor->node = NULL;
+    return tensor;
+}
+
+tw_tensor *tw__tensor_symbolic(tw_dtype dtype, const tw_shape *shape, void *graph, struct tw__node *node, int output, tw_tensor *value)
+{
+    int64_t count = -1;
+    if (tw__shape_known(shape) && tw__shape_count(shape, &count) != TW_OK)
+        return NULL;
+    tw_tensor *tensor = tensor_struct(dtype, shape, count);
+    if (!tensor)
+        return NULL;
+    tensor->data = NULL;
+    tensor->node = node;
+    tensor->node_output = output;
+    tensor->symbolic_graph = tw_retain(graph);
+    if (value) {
+        tensor->data = value->data;
+        tensor->symbolic_value = tw_retain(value);
+    } else {
+        tensor->symbolic_value = NULL;
+    }
     return tensor;
 }
 
@@ -198,6 +225,10 @@ tw_tensor *tw_tensor_new(tw_dtype dtype, tw_shape shape, const void *data)
 
 tw_tensor *tw__tensor_copy(const tw_tensor *tensor)
 {
+    if (tensor && !tensor->data) {
+        tw__fail(TW_VALUE_ERROR, "a symbolic tensor can't be copied: it has no value while a function is traced");
+        return NULL;
+    }
     return tensor ? tw_tensor_new(tensor->dtype, tensor->shape, tensor->data) : NULL;
 }
 
@@ -290,7 +321,7 @@ tw_tensor *tw__tensor_of_object(tw_dtype dtype, void *object)
 
 tw_object *tw__tensor_object(const tw_tensor *tensor)
 {
-    return tensor && holds_objects(tensor->dtype) && tensor->count == 1 ? *(tw_object **)tensor->data : NULL;
+    return tensor && holds_objects(tensor->dtype) && tensor->count == 1 && tensor->data ? *(tw_object **)tensor->data : NULL;
 }
 
 tw_tensor *tw__tensor_of_shape(const tw_shape *shape, tw_dtype dtype)
@@ -377,6 +408,10 @@ static bool check_index(const tw_tensor *tensor, int64_t index)
 {
     if (!check(tensor))
         return false;
+    if (!tensor->data) {
+        tw__fail(TW_VALUE_ERROR, "the value of a symbolic tensor is not known while a function is traced");
+        return false;
+    }
     if (index < 0 || index >= tensor->count)
         tw__fail(TW_OUT_OF_RANGE, "element %lld of a tensor of %lld elements", (long long)index, (long long)tensor->count);
     return index >= 0 && index < tensor->count;

@@ -56,13 +56,23 @@ struct tw_tensor {
     int64_t count;
     void *data;          /* the elements; in `small` or in the buffer. tw_string[] for strings, tw_object *[] for resources and variants */
     tw__buffer *buffer;
-    _Alignas(64) unsigned char small[TW_INLINE_BYTES];
+    struct tw__node *node; /* while tracing: the graph node whose output this is; then data is NULL unless the value is known (a constant) */
+    int32_t node_output;
+    _Alignas(64) union {
+        unsigned char small[TW_INLINE_BYTES];
+        struct {
+            void *symbolic_graph;      /* references held by a symbolic tensor */
+            tw_tensor *symbolic_value; /* the constant it is known to be, or NULL */
+        };
+    };
 };
 
 extern const tw_class tw__tensor_class;
 
 /* Elements not set for plain dtypes; cleared for strings, resources and variants. */
 tw_tensor *tw__tensor_empty(tw_dtype dtype, const tw_shape *shape);
+/* An output of a graph node: no elements, or those of `value` if that is known. `graph` is retained for as long as the tensor lives. */
+tw_tensor *tw__tensor_symbolic(tw_dtype dtype, const tw_shape *shape, void *graph, struct tw__node *node, int output, tw_tensor *value);
 /* The same elements under another shape of the same count, sharing memory. */
 tw_tensor *tw__tensor_view(tw_tensor *tensor, const tw_shape *shape);
 /* The elements from `offset` on, sharing memory. */

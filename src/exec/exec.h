@@ -1,0 +1,20 @@
+/* Running graphs: a graph with chosen outputs becomes a plan, once; a plan runs many times.
+ *
+ * A plan is a list of steps in the graph's order: only nodes that an output needs or that have side effects. Every value has a place in a
+ * frame; constants are there from the start, arguments are put there, and a value is dropped after its last use. Attributes are
+ * complete, outputs of known shape are made straight away, and shape functions run only where shapes depend on the call. */
+#ifndef TW_EXEC_H
+#define TW_EXEC_H
+
+#include "graph/graph.h"
+
+typedef struct tw__plan tw__plan;
+
+/* `arguments` are placeholders, in the order of the values that tw__plan_run gets. */
+tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count);
+void tw__plan_free(tw__plan *plan);
+/* Values are borrowed; outputs are new references. Several threads may run one plan at once. */
+tw_status tw__plan_run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs);
+int tw__plan_steps(const tw__plan *plan);
+
+#endif

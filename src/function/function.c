@@ -1,0 +1,204 @@
+/* Tracing a body into a function, and calling it; see function.h. */
+#include <sched.h>
+
+#include "function/function.h"
+#include "rows.h"
+
+static void function_destroy(void *self)
+{
+    tw__function *f = self;
+    tw__plan_free(f->plan);
+    for (int i = 0; i < f->input_count; i++) {
+        if (f->input_tensors)
+            tw_release(f->input_tensors[i]);
+        if (f->captures && i >= f->argument_count)
+            tw_release(f->captures[i - f->argument_count]);
+    }
+    for (int i = 0; f->output_tensors && i < f->output_count; i++)
+        tw_release(f->output_tensors[i]);
+    tw_release(f->tape);
+    tw_release(f->forward);
+    tw_release(f->backward);
+    tw_release(f->graph);
+    tw__free(f->input_tensors);
+    tw__free(f->output_tensors);
+    tw__free(f->captures);
+    tw__free(f->inputs);
+    tw__free(f->outputs);
+    tw__free(f->backward_sources);
+    tw__free(f->forward_of_capture);
+    tw__free(f->name);
+}
+
+const tw_class tw__function_class = { .name = "Function", .size = sizeof(tw__function), .destroy = function_destroy };
+
+static bool has_effects(const tw__graph *graph)
+{
+    for (size_t i = 0; i < graph->node_count; i++) {
+        if (graph->nodes[i]->op->stateful)
+            return true;
+    }
+    return false;
+}
+
+/* The results as edges of the graph. */
+static tw_status finish(tw__function *f, tw_tensor **results, int count)
+{
+    tw__graph *graph = f->graph;
+    f->outputs = tw__alloc_array((size_t)count + 1, sizeof *f->outputs);
+    f->output_tensors = tw__alloc_array((size_t)count + 1, sizeof *f->output_tensors);
+    if (!f->outputs || !f->output_tensors)
+        return TW_RESOURCE_EXHAUSTED;
+    f->output_count = count;
+    for (int i = 0; i < count; i++) {
+        if (!results[i])
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: result %d is NULL", f->name, i);
+        tw_tensor *inside = tw__graph_import(graph, results[i]);
+        if (!inside)
+            return tw__error_status();
+        f->outputs[i] = (tw__edge){ inside->node, inside->node_output };
+        tw_release(inside);
+        f->output_tensors[i] = tw_retain(results[i]);
+    }
+    int captures = (int)graph->capture_count;
+    f->input_count = f->argument_count + captures;
+    f->captures = tw__alloc_array((size_t)captures + 1, sizeof *f->captures);
+    tw__node **inputs = tw__realloc(f->inputs, ((size_t)f->input_count + 1) * sizeof *inputs);
+    if (inputs)
+        f->inputs = inputs;
+    tw_tensor **tensors = tw__realloc(f->input_tensors, ((size_t)f->input_count + 1) * sizeof *tensors);
+    if (tensors)
+        f->input_tensors = tensors;
+    if (!f->captures || !inputs || !tensors) {
+        f->input_count = f->argument_count;
+        return TW_RESOURCE_EXHAUSTED;
+    }
+    for (int i = 0; i < captures; i++) {
+        f->inputs[f->argument_count + i] = graph->captures[i].inside;
+        f->captures[i] = tw_retain(graph->captures[i].outside);
+        f->input_tensors[f->argument_count + i] = tw_retain(graph->captures[i].outside);
+    }
+    f->stateful = has_effects(graph);
+    return TW_OK;
+}
+
+tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const tw_shape *shapes, int argument_count,
+                                 tw__function_body body, void *context)
+{
+    tw__function *f = tw__object_new(&tw__function_class);
+    if (!f)
+        return NULL;
+    f->name = tw__strdup(name);
+    f->graph = tw__graph_new(tw__tracing);
+    f->tape = tw_tape(.persistent = true);
+    f->inputs = tw__alloc_array((size_t)argument_count + 1, sizeof *f->inputs);
+    f->input_tensors = tw__alloc_array((size_t)argument_count + 1, sizeof *f->input_tensors);
+    tw_status status = f->name && f->graph && f->tape && f->inputs && f->input_tensors ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < argument_count; i++) {
+        tw_tensor *argument = tw__graph_placeholder(f->graph, dtypes[i], &shapes[i], NULL);
+        if (!argument) {
+            status = tw__error_status();
+            break;
+        }
+        f->inputs[i] = argument->node;
+        f->input_tensors[i] = argument;
+        f->argument_count = f->input_count = i + 1;
+        status = tw__tape_watch(f->tape, argument);
+    }
+    tw_tensor **results = NULL;
+    int result_count = 0;
+    if (status == TW_OK) {
+        tw__graph *outer = tw__tracing;
+        tw__tape_stack hidden = tw__tapes_hide();
+        tw__tracing = f->graph;
+        f->tape->watch_captures = true;
+        tw__tape_start(f->tape);
+        status = body(context, f->input_tensors, argument_count, &results, &result_count);
+        tw__tape_stop(f->tape);
+        if (status == TW_OK)
+            status = finish(f, results, result_count);
+        tw__tracing = outer;
+        tw__tapes_show(hidden);
+    }
+    for (int i = 0; results && i < result_count; i++)
+        tw_release(results[i]);
+    tw__free(results);
+    if (status != TW_OK) {
+        tw__error_status();
+        tw_release(f);
+        return NULL;
+    }
+    return f;
+}
+
+static tw_status make_plan(tw__function *f)
+{
+    while (atomic_exchange(&f->lock, 1))
+        sched_yield();
+    if (!f->plan)
+        f->plan = tw__plan_new(f->graph, f->inputs, f->input_count, f->outputs, f->output_count);
+    atomic_store(&f->lock, 0);
+    return f->plan ? TW_OK : tw__error_status();
+}
+
+tw_status tw__function_run(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
+{
+    if (__builtin_expect(!f->plan, 0))
+        TW_TRY(make_plan(f));
+    /* What runs inside (a Python function, say) is neither traced nor recorded. */
+    tw__graph *outer = tw__tracing;
+    tw__tape_stack hidden = tw__tapes_hide();
+    tw__tracing = NULL;
+    tw_status status = tw__plan_run(f->plan, inputs, outputs);
+    tw__tracing = outer;
+    tw__tapes_show(hidden);
+    return status;
+}
+
+static tw_status call_with(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
+{
+    tw_dtype few[32], *types = f->output_count <= 32 ? few : tw__alloc_array((size_t)f->output_count, sizeof *types);
+    if (!types)
+        return TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; i < f->output_count; i++)
+        types[i] = f->outputs[i].node->out_dtypes[f->outputs[i].output];
+    tw_attr attrs[] = { TW_A_TYPES("Tout", types, f->output_count), TW_A_FUNC("f", f) };
+    int count = f->output_count;
+    const tw_op *op = f->stateful ? &tw__op_StatefulPartitionedCall : &tw__op_PartitionedCall;
+    tw_status status = tw__apply(op, inputs, f->input_count, attrs, 2, outputs, &count);
+    if (types != few)
+        tw__free(types);
+    return status;
+}
+
+tw_status tw__function_call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
+{
+    if (!tw__active_tapes || !f->tape || !tw__tapes_follow(inputs, f->input_count))
+        return call_with(f, inputs, outputs);
+    TW_TRY(tw__function_differentiate(f));
+    tw_tensor **all = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *all);
+    tw_status status = all ? call_with(f->forward, inputs, all) : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < f->forward->output_count; i++) {
+        if (i < f->output_count)
+            outputs[i] = all[i];
+        else
+            tw_release(all[i]);
+    }
+    tw__free(all);
+    return status;
+}
+
+tw_status tw__function_call(tw__function *f, tw_tensor *const *arguments, tw_tensor **outputs)
+{
+    tw_tensor *few[32], **inputs = f->input_count <= 32 ? few : tw__alloc_array((size_t)f->input_count, sizeof *inputs);
+    if (!inputs)
+        return TW_RESOURCE_EXHAUSTED;
+    if (f->argument_count)
+        memcpy(inputs, arguments, (size_t)f->argument_count * sizeof *inputs);
+    for (int i = f->argument_count; i < f->input_count; i++)
+        inputs[i] = f->captures[i - f->argument_count];
+    tw_status status = tw__function_call_given(f, inputs, outputs);
+    if (inputs != few)
+        tw__free(inputs);
+    return status;
+}

@@ -1,0 +1,215 @@
+/* Graphs and their nodes; see graph.h. */
+#include "graph/graph.h"
+#include "rows.h"
+
+_Thread_local tw__graph *tw__tracing;
+
+static void node_free(tw__node *node)
+{
+    tw__attrs_end(node->attrs, node->attr_count);
+    tw__free(node->attrs);
+    tw__free(node->name);
+    tw__free(node->inputs);
+    tw__free(node->out_dtypes);
+    tw__free(node->out_shapes);
+    tw__free(node);
+}
+
+static void graph_destroy(void *self)
+{
+    tw__graph *graph = self;
+    for (size_t i = 0; i < graph->capture_count; i++)
+        tw_release(graph->captures[i].outside);
+    tw__free(graph->captures);
+    for (size_t i = 0; i < graph->node_count; i++)
+        node_free(graph->nodes[i]);
+    tw__free(graph->nodes);
+    tw__map_free(&graph->names, NULL);
+    tw__map_free(&graph->name_uses, NULL);
+    tw__pointer_map_free(&graph->captured);
+    tw_release(graph->outer);
+}
+
+const tw_class tw__graph_class = { .name = "Graph", .size = sizeof(tw__graph), .destroy = graph_destroy };
+
+tw__graph *tw__graph_new(tw__graph *outer)
+{
+    tw__graph *graph = tw__object_new(&tw__graph_class);
+    if (graph)
+        graph->outer = tw_retain(outer);
+    return graph;
+}
+
+tw__node *tw__graph_find(const tw__graph *graph, const char *name)
+{
+    return tw__map_get(&graph->names, name, strlen(name));
+}
+
+/* "add", then "add_1", "add_2" …; for tw__free. */
+static char *unique_name(tw__graph *graph, const char *base)
+{
+    size_t size = strlen(base);
+    for (;;) {
+        intptr_t uses = (intptr_t)tw__map_get(&graph->name_uses, base, size);
+        if (tw__map_put(&graph->name_uses, base, size, (void *)(uses + 1)) != TW_OK)
+            return NULL;
+        char *name = uses ? tw__format("%s_%ld", base, (long)uses) : tw__strdup(base);
+        if (!name || !tw__map_has(&graph->names, name, strlen(name)))
+            return name;
+        tw__free(name);
+    }
+}
+
+/* What TensorFlow calls a node when nobody named it. */
+static const char *default_name(const tw_op *op)
+{
+    static const struct {
+        const char *op, *name;
+    } names[] = { { "AddV2", "add" },   { "Sub", "sub" },         { "Mul", "mul" },           { "RealDiv", "truediv" }, { "FloorDiv", "floordiv" },
+                  { "FloorMod", "mod" }, { "Pow", "pow" },        { "ConcatV2", "concat" },   { "Pack", "stack" },      { "GatherV2", "GatherV2" },
+                  { "StridedSlice", "strided_slice" },            { "Transpose", "transpose" }, { "Range", "range" },   { "SelectV2", "SelectV2" } };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i].op, op->name) == 0)
+            return names[i].name;
+    }
+    return op->name;
+}
+
+tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, const tw__edge *inputs, int input_count, const tw_attr *attrs,
+                        int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count)
+{
+    if (graph->node_count >= INT32_MAX / 2) {
+        tw__fail(TW_RESOURCE_EXHAUSTED, "a graph of %zu nodes", graph->node_count);
+        return NULL;
+    }
+    if (TW_GROW(graph->nodes, graph->node_capacity, graph->node_count + 1) != TW_OK)
+        return NULL;
+    tw__node *node = tw__alloc_zero(sizeof *node);
+    if (!node)
+        return NULL;
+    node->graph = graph;
+    node->op = op;
+    node->id = (int32_t)graph->node_count;
+    node->name = unique_name(graph, name && *name ? name : default_name(op));
+    node->inputs = tw__alloc_array((size_t)input_count + 1, sizeof *node->inputs);
+    node->out_dtypes = tw__alloc_array((size_t)output_count + 1, sizeof *node->out_dtypes);
+    node->out_shapes = tw__alloc_array((size_t)output_count + 1, sizeof *node->out_shapes);
+    void *block = tw__alloc(tw__attrs_bytes(attrs, attr_count));
+    if (!node->name || !node->inputs || !node->out_dtypes || !node->out_shapes || !block ||
+        tw__map_put(&graph->names, node->name, strlen(node->name), node) != TW_OK) {
+        tw__free(block);
+        node_free(node);
+        return NULL;
+    }
+    node->attrs = tw__attrs_copy(attrs, attr_count, block);
+    node->attr_count = attr_count;
+    node->input_count = input_count;
+    node->output_count = output_count;
+    if (input_count)
+        memcpy(node->inputs, inputs, (size_t)input_count * sizeof *inputs);
+    if (output_count) {
+        memcpy(node->out_dtypes, out_dtypes, (size_t)output_count * sizeof *out_dtypes);
+        memcpy(node->out_shapes, out_shapes, (size_t)output_count * sizeof *out_shapes);
+    }
+    graph->nodes[graph->node_count++] = node;
+    return node;
+}
+
+tw_tensor *tw__node_output(tw__node *node, int output)
+{
+    tw_tensor *value = NULL;
+    if (node->op == &tw__op_Const)
+        value = tw__attr_find(node->op, node->attrs, "value")->tensor;
+    return tw__tensor_symbolic(node->out_dtypes[output], &node->out_shapes[output], node->graph, node, output, value);
+}
+
+tw_tensor *tw__graph_placeholder(tw__graph *graph, tw_dtype dtype, const tw_shape *shape, const char *name)
+{
+    tw_attr attrs[] = { TW_A_TYPE("dtype", dtype), TW_A_SHAPE("shape", shape) };
+    tw__node *node = tw__graph_add(graph, &tw__op_Placeholder, name, NULL, 0, attrs, 2, &dtype, shape, 1);
+    return node ? tw__node_output(node, 0) : NULL;
+}
+
+tw_tensor *tw__graph_constant(tw__graph *graph, tw_tensor *value, const char *name)
+{
+    tw_attr attrs[] = { TW_A_TENSOR("value", value), TW_A_TYPE("dtype", value->dtype) };
+    tw__node *node = tw__graph_add(graph, &tw__op_Const, name, NULL, 0, attrs, 2, &value->dtype, &value->shape, 1);
+    return node ? tw__node_output(node, 0) : NULL;
+}
+
+/* Small values become constants; handles and large arrays are fed by the caller. */
+static bool becomes_constant(const tw_tensor *tensor)
+{
+    bool plain = tensor->dtype != TW_RESOURCE && tensor->dtype != TW_VARIANT;
+    return plain && tensor->data && (tensor->count <= 16 || tw__dtype_is_integer(tensor->dtype) || tensor->dtype == TW_STRING);
+}
+
+static bool encloses(const tw__graph *outer, const tw__graph *graph)
+{
+    for (const tw__graph *g = graph->outer; g; g = g->outer) {
+        if (g == outer)
+            return true;
+    }
+    return false;
+}
+
+tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
+{
+    if (tensor->node && tensor->node->graph == graph)
+        return tw_retain(tensor);
+    if (tensor->node && tensor->symbolic_value)
+        tensor = tensor->symbolic_value;
+    if (tensor->node && !encloses(tensor->node->graph, graph)) {
+        tw__fail(TW_TYPE_ERROR,
+                 "<tf.Tensor '%s:%d'> is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow collections to access it.",
+                 tensor->node->name, tensor->node_output);
+        return NULL;
+    }
+    int64_t index = tw__pointer_map_get(&graph->captured, tensor, -1);
+    if (index >= 0)
+        return tw__node_output(graph->captures[index].inside, 0);
+    bool constant = becomes_constant(tensor);
+    tw_tensor *inside = constant ? tw__graph_constant(graph, tensor, NULL) : tw__graph_placeholder(graph, tensor->dtype, &tensor->shape, NULL);
+    if (!inside || constant)
+        return inside;
+    if (TW_GROW(graph->captures, graph->capture_capacity, graph->capture_count + 1) != TW_OK ||
+        tw__pointer_map_put(&graph->captured, tensor, (int64_t)graph->capture_count) != TW_OK) {
+        tw_release(inside);
+        return NULL;
+    }
+    graph->captures[graph->capture_count++] = (tw__capture){ tw_retain(tensor), inside->node };
+    return inside;
+}
+
+tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *complete,
+                          int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count, tw_tensor **outputs)
+{
+    tw__edge few[16] = { 0 }, *edges = input_count <= 16 ? few : tw__alloc_array((size_t)input_count, sizeof *edges);
+    if (!edges)
+        return TW_RESOURCE_EXHAUSTED;
+    tw_status status = TW_OK;
+    for (int i = 0; status == TW_OK && i < input_count; i++) {
+        tw_tensor *inside = tw__graph_import(graph, inputs[i]);
+        if (inside)
+            edges[i] = (tw__edge){ inside->node, inside->node_output };
+        else
+            status = tw__error_status();
+        tw_release(inside);
+    }
+    tw__node *node = NULL;
+    if (status == TW_OK)
+        node = tw__graph_add(graph, op, NULL, edges, input_count, complete, attr_count, out_dtypes, out_shapes, output_count);
+    if (edges != few)
+        tw__free(edges);
+    if (!node)
+        return tw__error_status();
+    for (int i = 0; i < output_count; i++) {
+        outputs[i] = tw__node_output(node, i);
+        if (!outputs[i]) {
+            while (i-- > 0)
+                tw_release(outputs[i]);
+            return tw__error_status();
+        }
+    }
+    return TW_OK;
+}

@@ -1,0 +1,19 @@
+/* Placeholders: values that come from the caller of a graph. */
+#include "rows.h"
+
+static tw_status placeholder_shape(tw__inference *inference)
+{
+    inference->out_shapes[0] = *TW_ATTR(inference, "shape")->shape;
+    return TW_OK;
+}
+
+static tw_status placeholder_compute(tw__kernel *kernel)
+{
+    return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "You must feed a value for placeholder tensor with dtype %s",
+                      tw_dtype_name(TW_ATTR(kernel, "dtype")->type));
+}
+
+TW_OP(Placeholder,
+    .outputs = "output: dtype", .attrs = "dtype: type, shape: shape = unknown",
+    .shape = placeholder_shape, .compute = placeholder_compute, .makes_outputs = true,
+    .doc = "A value that the caller of the graph feeds.");

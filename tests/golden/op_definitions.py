@@ -9,7 +9,7 @@ from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import dtypes, op_def_registry
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SRC = os.path.join(HERE, "..", "..", "src", "op")
+SRC = os.path.join(HERE, "..", "..", "src")
 
 
 def ours():

@@ -275,8 +275,10 @@ static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how
         return tw__py_dtype_of_value(c->given[0]);
     }
     tw_dtype named = tw_dtype_from_name(word);
-    if (named != TW_DTYPE_NONE)
+    if (named != TW_DTYPE_NONE) {
+        *how = TW_DEFAULT;
         return named;
+    }
     /* A group: the first member that is a tensor decides. */
     for (int i = 0; i < c->signature->field_count; i++) {
         const tw_field *field = &c->signature->fields[i];
@@ -343,7 +345,7 @@ static bool fill_tensors(context *c, const tw_field *field, PyObject *value, tw_
         if (good && dtype == TW_DTYPE_NONE && field->word)
             dtype = items[i]->dtype;
     }
-    if (good && field->word && *group == TW_DTYPE_NONE && how == TW_HINT)
+    if (good && field->word && *group == TW_DTYPE_NONE && how != TW_FORCE)
         *group = dtype;
     Py_XDECREF(list);
     *out = (tw_tensors){ items, count };
@@ -359,15 +361,15 @@ static bool fill_tensor(context *c, const tw_field *field, PyObject *value, tw_t
 {
     tw__py_how how;
     tw_dtype dtype = wanted_dtype(c, field->word, &how);
-    if (TW_IS_TENSOR(value) && (how == TW_HINT || dtype == TW_DTYPE_NONE || TW_TENSOR(value)->dtype == dtype)) {
+    if (TW_IS_TENSOR(value) && (how != TW_FORCE || dtype == TW_DTYPE_NONE || TW_TENSOR(value)->dtype == dtype)) {
         *out = TW_TENSOR(value);
         return true;
     }
-    bool grouped = field->word && how == TW_HINT && tw_dtype_from_name(field->word) == TW_DTYPE_NONE;
+    bool grouped = field->word && how != TW_FORCE && tw_dtype_from_name(field->word) == TW_DTYPE_NONE;
     if (dtype == TW_DTYPE_NONE && grouped)
         dtype = *group;
     *out = tw__py_to_tensor(value, dtype, how);
-    if (*out && how == TW_HINT && field->word && !grouped && !tw__py_is_tensor_like(value) && !same_kind((*out)->dtype, dtype)) {
+    if (*out && how != TW_FORCE && field->word && !grouped && !tw__py_is_tensor_like(value) && !same_kind((*out)->dtype, dtype)) {
         tw__py_error(PyExc_TypeError, "Cannot convert %R to EagerTensor of dtype %s", value, tw__py_c_name(dtype));
         tw_release(*out);
         *out = NULL;

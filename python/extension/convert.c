@@ -436,12 +436,13 @@ static tw_tensor *from_python(PyObject *value, tw_dtype dtype, tw__py_how how)
             return cannot(value, dtype);
         target = TW_DTYPE_NONE;
     }
-    if (target == TW_DTYPE_NONE) {
+    if (how == TW_DEFAULT && dtype == TW_INT32 && w.wide)
+        target = TW_DTYPE_NONE;
+    if (target == TW_DTYPE_NONE)
         target = natural(w.kind, w.wide);
-        if (target == TW_INT64 && any_too_wide(value)) {
-            out_of_range();
-            return NULL;
-        }
+    if (w.wide && tw__dtype_is_integer(target) && target != TW_UINT64 && any_too_wide(value)) {
+        out_of_range();
+        return NULL;
     }
     if (target == TW_RESOURCE || target == TW_VARIANT)
         return cannot(value, target);
@@ -504,6 +505,16 @@ static tw_tensor *wrong_dtype(PyObject *value, tw_dtype wanted, tw_dtype is)
     return NULL;
 }
 
+/* Whether one of the integers needs 64 bits. */
+static bool is_wide(const tw_tensor *array)
+{
+    const int64_t *values = array->data;
+    bool wide = false;
+    for (int64_t i = 0; !wide && array->dtype == TW_INT64 && i < array->count; i++)
+        wide = values[i] != (int32_t)values[i];
+    return wide;
+}
+
 tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
 {
     if (tw__py_is_tensor_like(value)) {
@@ -529,12 +540,12 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
         if (!array || dtype == TW_DTYPE_NONE || array->dtype == dtype)
             return array;
         if ((array->dtype == TW_STRING) != (dtype == TW_STRING) || dtype == TW_RESOURCE || dtype == TW_VARIANT) {
-            if (how == TW_HINT)
+            if (how != TW_FORCE)
                 return array;
             tw_release(array);
             return cannot(value, dtype);
         }
-        return tw__py_cast(array, dtype);
+        return how == TW_DEFAULT && dtype == TW_INT32 && is_wide(array) ? array : tw__py_cast(array, dtype);
     }
     if (tw__py_shape_of(value))
         return from_shape(value, dtype, how);

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import thalweg as tf
@@ -51,3 +52,17 @@ def test_predict_in_odd_batches():
         assert model.predict(x, batch_size=size, verbose=0).tolist() == expected
     with pytest.raises(ValueError):
         model.predict(x, batch_size=-1, verbose=0)
+
+
+def test_sizes_that_need_64_bits():
+    wide = 2 ** 40
+    assert tf.zeros([wide, 0]).shape == (wide, 0) and tf.fill([wide, 0], 1.0).shape == (wide, 0) and tf.random.normal([wide, 0]).shape == (wide, 0)
+    assert tf.reshape(tf.zeros([0]), [0, wide]).shape == (0, wide) and tf.broadcast_to(tf.zeros([0]), [wide, 0]).shape == (wide, 0)
+    assert tf.zeros(np.array([wide, 0])).shape == (wide, 0) and tf.one_hot(wide, 3).numpy().tolist() == [0, 0, 0]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.gather([1.0, 2.0], wide)
+    for shape in ([wide, wide], [wide, 2 ** 20], [2 ** 62]):
+        with pytest.raises((tf.errors.InvalidArgumentError, tf.errors.ResourceExhaustedError)):
+            tf.zeros(shape)
+    with pytest.raises(ValueError):
+        tf.constant(2 ** 63, tf.int64)

@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 import thalweg as tf
+from steady import growth
 
 GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden", "saving")
 V = tf.Variable
@@ -147,10 +148,6 @@ def test_readers(tmp_path):
 def test_nothing_grows(tmp_path):
     path = tf.train.Checkpoint(a=V(1.0), b=V(2.0)).write(str(tmp_path / "ckpt"))
 
-    def resident():
-        with open("/proc/self/statm") as f:
-            return int(f.read().split()[1]) * 4
-
     def once():
         checkpoint = tf.train.Checkpoint(a=V(0.0))
         checkpoint.status = checkpoint.read(path).expect_partial()
@@ -158,11 +155,5 @@ def test_nothing_grows(tmp_path):
         checkpoint.b = V(0.0)
         assert checkpoint.b.numpy() == 2
 
-    for _ in range(200):
-        once()
-    gc.collect()
-    before, files = resident(), len(os.listdir("/proc/self/fd"))
-    for _ in range(1000):
-        once()
-    gc.collect()
-    assert resident() - before < 2000 and len(os.listdir("/proc/self/fd")) <= files
+    files = len(os.listdir("/proc/self/fd"))
+    assert growth(once, 1000, warm_up=200) < 2 << 20 and len(os.listdir("/proc/self/fd")) <= files

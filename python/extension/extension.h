@@ -193,6 +193,9 @@ char *tw__py_automatic_name(PyObject *self, const tw_class *class_row); /* for t
 PyObject *tw__py_callable_function(void *object); /* the function in a tw_callable, borrowed; NULL: none of ours */
 void tw__py_hooks_start(void);
 
+/* ---- tracing (trace.c) ---- */
+PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments);
+
 /* ---- raw ops (raw_ops.c) ---- */
 PyObject *tw__py_raw_op(PyObject *module, PyObject *name);     /* raw_ops.__getattr__ */
 PyObject *tw__py_name_outputs(const char *op, PyObject *list); /* a list of results as the op's named tuple; takes the list */

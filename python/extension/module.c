@@ -300,6 +300,7 @@ static PyMethodDef functions[] = {
     { "is_tensor", is_tensor, METH_O, "Whether the value is a tensor or a variable." },
     { "as_dtype", as_dtype, METH_O, "The dtype that a name or a NumPy dtype means." },
     { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
+    { "_trace_and_call", tw__py_trace_and_call, METH_VARARGS, "Traces a function of tensors and calls what came of it." },
     { 0 },
 };
 

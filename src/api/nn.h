@@ -16,5 +16,9 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
 tw_tensor *tw__sparse_cross_entropy_of(tw_tensor *labels, tw_tensor *logits);
 tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t axis);
 tw_tensor *tw__sigmoid_cross_entropy_of(tw_tensor *labels, tw_tensor *logits);
+/* tf.nn.moments: two new references. */
+tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mean, tw_tensor **variance);
+/* tf.nn.batch_normalization; offset and scale may be NULL. */
+tw_tensor *tw__normalize(tw_tensor *x, tw_tensor *mean, tw_tensor *variance, tw_tensor *offset, tw_tensor *scale, double epsilon);
 
 #endif

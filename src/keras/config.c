@@ -197,7 +197,12 @@ static tw_value layer_config(const tw_layer *layer)
     tw__dict_put_str(&dict, "dtype", tw_dtype_name(layer->dtype));
     if (layer->batch_input_shape.rank >= 0)
         tw__dict_put(&dict, "batch_input_shape", tw__shape_value(&layer->batch_input_shape));
-    tw__dict_put_config(&dict, layer, layer_fields);
+    const tw__layer_methods *methods = tw__methods(layer);
+    char skip[sizeof layer_fields + 100];
+    snprintf(skip, sizeof skip, "%s%s", layer_fields, methods->own_config ? methods->own_config : "");
+    tw__dict_put_config(&dict, layer, skip);
+    if (methods->config)
+        methods->config((tw_layer *)(uintptr_t)layer, &dict);
     return tw__dict_take(&dict);
 }
 

@@ -5,6 +5,8 @@
 #include "eager/eager.h"
 #include "rows.h"
 
+struct tw__dict;
+
 /* ---- layers (layers/layer.c) ---- */
 /* training: 1 true, 0 false, -1 not said */
 typedef struct tw__layer_methods {
@@ -13,6 +15,8 @@ typedef struct tw__layer_methods {
     /* From a partial input shape. NULL: the input's. */
     tw_status (*output_shape)(tw_layer *self, const tw_shape *input_shape, tw_shape *output_shape);
     bool any_dtype;                                                      /* inputs are not cast to the layer's dtype */
+    const char *own_config;                                              /* fields that `config` puts itself, between spaces: " strides " */
+    void (*config)(tw_layer *self, struct tw__dict *dict);
 } tw__layer_methods;
 
 struct tw_layer {

@@ -5,6 +5,7 @@
 #include "kernel/batch_norm.h"
 #include "kernel/copy.h"
 #include "kernel/kernel.h"
+#include "op/array/array.h"
 #include "op/nn/conv_window.h"
 #include "rows.h"
 
@@ -263,25 +264,47 @@ static tw_status grad_compute(tw__kernel *kernel)
 
 /* ---- the gradient ---- */
 
-/* Only y's gradient counts, as in TensorFlow. Not training, the mean and variance are constants of the op. */
+/* Moves the channels last, or back to the second place. */
+static tw_tensor *move_channels(tw_tensor *x, bool back)
+{
+    int64_t order[TW_MAX_RANK] = { 0 };
+    int rank = x->shape.rank;
+    for (int i = 1; i < rank; i++)
+        order[i] = back ? (i == 1 ? rank - 1 : i - 1) : (i == rank - 1 ? 1 : i + 1);
+    tw_auto tw_tensor *permutation = tw__ints_tensor(order, rank, TW_INT32);
+    return TW_BINARY(Transpose, x, permutation);
+}
+
+/* Only y's gradient counts, as in TensorFlow. Not training, the mean and variance are constants of the op, and the gradient's op wants the
+ * channels last. */
 static tw_status norm_gradient(tw__gradient *g)
 {
-    tw_tensor *given = g->output_grads[0], *outputs[5];
-    if (!given)
+    tw_tensor *outputs[5];
+    if (!g->output_grads[0])
         return TW_OK;
-    bool training = TW_ATTR(g, "is_training")->b;
-    tw_attr attrs[] = { *TW_ATTR(g, "epsilon"), *TW_ATTR(g, "data_format"), *TW_ATTR(g, "is_training") };
+    bool training = TW_ATTR(g, "is_training")->b, moves = !training && TW_ATTR(g, "data_format")->s.data[1] == 'C';
+    tw_auto tw_tensor *given = moves ? move_channels(g->output_grads[0], false) : tw_retain(g->output_grads[0]);
+    tw_auto tw_tensor *x = moves ? move_channels(g->inputs[0], false) : tw_retain(g->inputs[0]);
+    if (!given || !x)
+        return tw__error_status();
+    tw_attr format = TW_A_STRING("data_format", x->shape.rank == 5 ? "NDHWC" : "NHWC");
+    tw_attr attrs[] = { *TW_ATTR(g, "epsilon"), *TW_ATTR(g, "is_training"), moves ? format : *TW_ATTR(g, "data_format") };
     tw_tensor *mean = training ? g->outputs[3] : g->inputs[3], *variance = training ? g->outputs[4] : g->inputs[4];
     int count = 5;
-    TW_TRY(tw__apply(&tw__op_FusedBatchNormGradV3, TW_IN(given, g->inputs[0], g->inputs[1], mean, variance, g->outputs[5]), 6, attrs, 3,
-                     outputs, &count));
+    TW_TRY(tw__apply(&tw__op_FusedBatchNormGradV3, TW_IN(given, x, g->inputs[1], mean, variance, g->outputs[5]), 6, attrs, 3, outputs,
+                     &count));
+    if (moves && g->wanted[0]) {
+        tw_tensor *back = move_channels(outputs[0], true);
+        tw_release(outputs[0]);
+        outputs[0] = back;
+    }
     for (int i = 0; i < 5; i++) {
         if (i < 3 && g->wanted[i])
             g->input_grads[i] = outputs[i];
         else
             tw_release(outputs[i]);
     }
-    return TW_OK;
+    return g->wanted[0] && !g->input_grads[0] ? tw__error_status() : TW_OK;
 }
 
 #define FORMAT ", data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC', is_training: bool = true"

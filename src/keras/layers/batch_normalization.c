@@ -1,0 +1,297 @@
+/* keras.layers.BatchNormalization: (x - mean) / sqrt(variance + epsilon) * gamma + beta.
+ *
+ * Training, the mean and variance are the batch's, and the moving ones follow them. Batches of images with their channels last or second go
+ * through FusedBatchNormV3, whose moving variance is the unbiased one; all others through plain ops, with the biased one: as in Keras.
+ * In checkpoints `axis` is a child of its own, a list that holds no variables. */
+#include "api/nn.h"
+#include "keras/layers/layers.h"
+
+typedef struct batch_normalization {
+    tw_layer layer;
+    double momentum, epsilon;
+    bool center, scale, fused;
+    int axis_count;
+    int64_t axes[TW_MAX_RANK];   /* as given; from the build on, not negative */
+    int rank;                    /* of the inputs it was built for */
+    int64_t sizes[TW_MAX_RANK];  /* of those axes */
+    tw_tensor *ones, *zeros;     /* for gamma and beta where there are none */
+} batch_normalization;
+
+static tw_status norm_init(void *self, const void *given)
+{
+    batch_normalization *layer = self;
+    const tw_layers_batch_normalization_args *args = given;
+    const tw__unsupported refused[] = { { "beta_regularizer", args->beta_regularizer }, { "gamma_regularizer", args->gamma_regularizer },
+                                        { "beta_constraint", args->beta_constraint }, { "gamma_constraint", args->gamma_constraint },
+                                        { "synchronized", args->synchronized ? "" : NULL } };
+    TW_TRY(tw__layer_refuse(&layer->layer, refused, 5));
+    const tw_named initializers[] = { args->beta_initializer, args->gamma_initializer, args->moving_mean_initializer,
+                                      args->moving_variance_initializer };
+    for (int i = 0; i < 4; i++)
+        TW_TRY(tw__layer_check_initializer(initializers[i]));
+    if (args->axis.count < 1 || args->axis.count > TW_MAX_RANK)
+        return tw__fail(TW_TYPE_ERROR, "Expected an int or a list/tuple of ints for the argument 'axis', but received %lld of them",
+                        (long long)args->axis.count);
+    layer->axis_count = (int)args->axis.count;
+    memcpy(layer->axes, args->axis.items, (size_t)layer->axis_count * sizeof *layer->axes);
+    layer->momentum = args->momentum;
+    layer->epsilon = args->epsilon;
+    layer->center = !args->no_center;
+    layer->scale = !args->no_scale;
+    return TW_OK;
+}
+
+static void norm_destroy(void *self)
+{
+    batch_normalization *layer = self;
+    tw_release(layer->ones);
+    tw_release(layer->zeros);
+}
+
+/* ---- weights ---- */
+
+static tw_dtype parameter_dtype(const batch_normalization *layer)
+{
+    tw_dtype dtype = layer->layer.dtype;
+    return dtype == TW_FLOAT16 || dtype == TW_BFLOAT16 ? TW_FLOAT32 : dtype;
+}
+
+static tw_status resolve_axes(batch_normalization *layer, const tw_shape *input)
+{
+    for (int i = 0; i < layer->axis_count; i++) {
+        int64_t axis = layer->axes[i] < 0 ? layer->axes[i] + input->rank : layer->axes[i];
+        if (axis < 0 || axis >= input->rank)
+            return tw__fail(TW_VALUE_ERROR, "Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with inputs.rank=%d). "
+                            "Received: axis=(%lld,)", input->rank, (long long)axis);
+        for (int k = 0; k < i; k++) {
+            if (layer->axes[k] == axis)
+                return tw__fail(TW_VALUE_ERROR, "Duplicate axis: %lld", (long long)axis);
+        }
+        if (input->dims[axis] < 0)
+            return tw__fail(TW_VALUE_ERROR, "Input has undefined `axis` dimension. Received input with shape %s. Axis value: %lld",
+                            tw__shape_text(input), (long long)axis);
+        layer->axes[i] = axis;
+        layer->sizes[i] = input->dims[axis];
+    }
+    return TW_OK;
+}
+
+static tw_status track_axis(batch_normalization *layer)
+{
+    tw_trackable *list = tw__container_new();
+    tw_status status = list ? tw__track(&layer->layer.trackable, "axis", list) : tw__error_status();
+    tw_release(list);
+    return status;
+}
+
+static tw_status norm_build(tw_layer *self, const tw_shape *input)
+{
+    batch_normalization *layer = (batch_normalization *)self;
+    const tw_layers_batch_normalization_args *args = tw_object_config(self);
+    if (input->rank < 0 || !args)
+        return tw__fail(TW_VALUE_ERROR, "Input has undefined rank. Received: input_shape=<unknown>.");
+    TW_TRY(resolve_axes(layer, input));
+    TW_TRY(track_axis(layer));
+    layer->rank = input->rank;
+    layer->fused = input->rank == 4 && layer->axis_count == 1 && (layer->axes[0] == 1 || layer->axes[0] == 3) &&
+        self->dtype != TW_FLOAT64;
+    tw_shape shape = TW_SHAPE(layer->sizes[0]);
+    if (layer->axis_count > 1) { /* as large as the input, ones elsewhere */
+        shape.rank = input->rank;
+        for (int i = 0; i < shape.rank; i++)
+            shape.dims[i] = 1;
+        for (int i = 0; i < layer->axis_count; i++)
+            shape.dims[layer->axes[i]] = layer->sizes[i];
+    }
+    const struct {
+        const char *name;
+        tw_named initializer;
+        bool wanted, trainable;
+    } weights[] = { { "gamma", args->gamma_initializer, layer->scale, true },
+                    { "beta", args->beta_initializer, layer->center, true },
+                    { "moving_mean", args->moving_mean_initializer, true, false },
+                    { "moving_variance", args->moving_variance_initializer, true, false } };
+    for (int i = 0; i < 4; i++) {
+        if (weights[i].wanted && !tw__layer_add_weight(self, weights[i].name, &shape, parameter_dtype(layer), weights[i].initializer,
+                                                       weights[i].trainable))
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+/* ---- calling ---- */
+
+static tw_status check_input(const batch_normalization *layer, const tw_shape *shape)
+{
+    TW_TRY(tw__layer_need_rank(&layer->layer, shape, layer->rank));
+    for (int i = 0; i < layer->axis_count; i++) {
+        int64_t size = shape->dims[layer->axes[i]];
+        if (size < 0 || size == layer->sizes[i])
+            continue;
+        char *text = tw__shape_tuple(shape);
+        tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected axis %lld of input shape to have value %lld, "
+                 "but received input with shape %s", layer->layer.name, (long long)layer->axes[i], (long long)layer->sizes[i], text ? text : "");
+        tw__free(text);
+        return tw__error_status();
+    }
+    return TW_OK;
+}
+
+static tw_status assign(tw_layer *self, const char *name, const tw_op *op, tw_tensor *value)
+{
+    tw_variable *variable = tw__layer_variable(self, name);
+    int none = 0;
+    if (!variable || !value)
+        return tw__error_status();
+    return tw__apply(op, TW_IN(variable->handle, value), 2, NULL, 0, NULL, &none);
+}
+
+/* gamma or beta; a constant where the layer has none. */
+static tw_tensor *parameter(batch_normalization *layer, bool gamma)
+{
+    if (gamma ? layer->scale : layer->center)
+        return tw__layer_read(&layer->layer, gamma ? "gamma" : "beta");
+    tw_tensor **slot = gamma ? &layer->ones : &layer->zeros;
+    if (!*slot) {
+        tw_tensor *made = tw_tensor_new(TW_FLOAT32, TW_SHAPE(layer->sizes[0]), NULL);
+        for (int64_t i = 0; made && gamma && i < layer->sizes[0]; i++)
+            ((float *)made->data)[i] = 1;
+        *slot = made;
+    }
+    return tw_retain(*slot);
+}
+
+static tw_tensor *call_fused(batch_normalization *layer, tw_tensor *x, bool training)
+{
+    tw_layer *self = &layer->layer;
+    tw_auto tw_tensor *gamma = parameter(layer, true);
+    tw_auto tw_tensor *beta = parameter(layer, false);
+    tw_auto tw_tensor *mean = tw__layer_read(self, "moving_mean");
+    tw_auto tw_tensor *variance = tw__layer_read(self, "moving_variance");
+    if (!gamma || !beta || !mean || !variance)
+        return NULL;
+    tw_attr attrs[] = { TW_A_FLOAT("epsilon", layer->epsilon), TW_A_STRING("data_format", layer->axes[0] == 1 ? "NCHW" : "NHWC"),
+                        TW_A_BOOL("is_training", training), TW_A_FLOAT("exponential_avg_factor", training ? 1 - layer->momentum : 1) };
+    tw_tensor *outputs[6];
+    int count = 6;
+    if (tw__apply(&tw__op_FusedBatchNormV3, TW_IN(x, gamma, beta, mean, variance), 5, attrs, 4, outputs, &count) != TW_OK)
+        return NULL;
+    tw_status status = TW_OK;
+    if (training && x->count) {
+        status = assign(self, "moving_mean", &tw__op_AssignVariableOp, outputs[1]);
+        if (status == TW_OK)
+            status = assign(self, "moving_variance", &tw__op_AssignVariableOp, outputs[2]);
+    }
+    for (int i = 1; i < 6; i++)
+        tw_release(outputs[i]);
+    if (status == TW_OK)
+        return outputs[0];
+    tw_release(outputs[0]);
+    return NULL;
+}
+
+/* moving -= (moving - value) * (1 - momentum) */
+static tw_status follow(batch_normalization *layer, const char *name, tw_tensor *value)
+{
+    tw_auto tw_tensor *moving = tw__layer_read(&layer->layer, name);
+    tw_auto tw_tensor *wide = moving && value->dtype != moving->dtype
+        ? tw__call(&tw__op_Cast, TW_IN(value), 1, TW_WITH(TW_A_TYPE("DstT", moving->dtype)), 1) : tw_retain(value);
+    if (!moving || !wide)
+        return tw__error_status();
+    double rate = 1 - layer->momentum;
+    float narrow = (float)rate;
+    tw_auto tw_tensor *factor = moving->dtype == TW_FLOAT64 ? tw_tensor_double(rate) : tw_tensor_float(narrow);
+    tw_auto tw_tensor *distance = TW_BINARY(Sub, moving, wide);
+    tw_auto tw_tensor *step = TW_BINARY(Mul, distance, factor);
+    return step ? assign(&layer->layer, name, &tw__op_AssignSubVariableOp, step) : tw__error_status();
+}
+
+/* A parameter in the shape that goes with the input; NULL stays NULL. */
+static tw_tensor *spread(const batch_normalization *layer, tw_tensor *value)
+{
+    if (!value || value->shape.rank == layer->rank || layer->axes[0] == layer->rank - 1)
+        return tw_retain(value);
+    tw_shape shape = { .rank = layer->rank };
+    for (int i = 0; i < shape.rank; i++)
+        shape.dims[i] = i == layer->axes[0] ? layer->sizes[0] : 1;
+    return tw__reshape(value, &shape);
+}
+
+static tw_tensor *call_plain(batch_normalization *layer, tw_tensor *x, bool training)
+{
+    tw_layer *self = &layer->layer;
+    tw_auto tw_tensor *gamma = layer->scale ? tw__layer_read(self, "gamma") : NULL;
+    tw_auto tw_tensor *beta = layer->center ? tw__layer_read(self, "beta") : NULL;
+    tw_tensor *mean = NULL, *variance = NULL;
+    if ((layer->scale && !gamma) || (layer->center && !beta))
+        return NULL;
+    if (training) {
+        int64_t others[TW_MAX_RANK], count = 0;
+        for (int i = 0; i < layer->rank; i++) {
+            bool own = false;
+            for (int k = 0; k < layer->axis_count; k++)
+                own |= layer->axes[k] == i;
+            if (!own)
+                others[count++] = i;
+        }
+        if (tw__moments(x, (tw_ints){ others, count, true }, layer->axis_count > 1, &mean, &variance) != TW_OK)
+            return NULL;
+    } else {
+        mean = tw__layer_read(self, "moving_mean");
+        variance = mean ? tw__layer_read(self, "moving_variance") : NULL;
+    }
+    tw_tensor *result = NULL;
+    bool good = mean && variance;
+    if (good && training && x->count)
+        good = follow(layer, "moving_mean", mean) == TW_OK && follow(layer, "moving_variance", variance) == TW_OK;
+    if (good) {
+        tw_auto tw_tensor *wide_mean = spread(layer, mean);
+        tw_auto tw_tensor *wide_variance = spread(layer, variance);
+        tw_auto tw_tensor *wide_beta = spread(layer, beta);
+        tw_auto tw_tensor *wide_gamma = spread(layer, gamma);
+        good = wide_mean && wide_variance && (wide_beta || !beta) && (wide_gamma || !gamma);
+        result = good ? tw__normalize(x, wide_mean, wide_variance, wide_beta, wide_gamma, layer->epsilon) : NULL;
+    }
+    tw_release(mean);
+    tw_release(variance);
+    return result;
+}
+
+static tw_tensor *norm_call(tw_layer *self, tw_tensor *input, int training)
+{
+    batch_normalization *layer = (batch_normalization *)self;
+    if (check_input(layer, &input->shape) != TW_OK)
+        return NULL;
+    bool learns = training == 1 && self->trainable; /* a frozen layer keeps to its moving averages */
+    return layer->fused ? call_fused(layer, input, learns) : call_plain(layer, input, learns);
+}
+
+static tw_status norm_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    *output = *input;
+    return check_input((batch_normalization *)self, input);
+}
+
+/* From the build on the axis is a list. */
+static void norm_config(tw_layer *self, tw__dict *dict)
+{
+    batch_normalization *layer = (batch_normalization *)self;
+    tw_value axis = { .kind = TW_VALUE_INT, .i = layer->axes[0] };
+    if (self->built || layer->axis_count > 1) {
+        axis = tw__sizes_value(layer->axes, layer->axis_count);
+        axis.kind = TW_VALUE_LIST;
+    }
+    tw__dict_put(dict, "axis", axis);
+}
+
+static const tw__layer_methods norm_methods = { .build = norm_build, .call = norm_call, .output_shape = norm_output_shape,
+                                                .config = norm_config, .own_config = " axis synchronized " };
+
+TW_CLASS(layers_batch_normalization,
+    "keras.layers.BatchNormalization(axis: ints = -1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, "
+    "scale: bool = True, beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, "
+    "moving_mean_initializer: named<initializer> = zeros, moving_variance_initializer: named<initializer> = ones, "
+    "beta_regularizer: named<regularizer> = None, gamma_regularizer: named<regularizer> = None, "
+    "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = False, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(batch_normalization), .init = norm_init, .destroy = norm_destroy, .methods = &norm_methods,
+    .doc = "Gives every channel the mean 0 and the variance 1 over the batch, then a scale and an offset that are learnt.");

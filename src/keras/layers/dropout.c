@@ -1,0 +1,36 @@
+/* keras.layers.Dropout: while training, elements become 0 with the probability `rate` and the others larger. */
+#include "api/nn.h"
+#include "keras/layers/layers.h"
+
+typedef struct dropout {
+    tw_layer layer;
+    int64_t seed; /* of the next call; TW_NO_INT: none was given */
+} dropout;
+
+static tw_status dropout_init(void *self, const void *given)
+{
+    dropout *layer = self;
+    const tw_layers_dropout_args *args = given;
+    if (!(args->rate >= 0 && args->rate <= 1))
+        return tw__fail(TW_VALUE_ERROR, "Invalid value %g received for `rate`, expected a value between 0 and 1.", args->rate);
+    layer->seed = args->seed;
+    return TW_OK;
+}
+
+static tw_tensor *dropout_call(tw_layer *self, tw_tensor *input, int training)
+{
+    dropout *layer = (dropout *)self;
+    const tw_layers_dropout_args *args = tw_object_config(self);
+    if (training != 1 || !args)
+        return tw_retain(input);
+    int64_t seed = layer->seed;
+    if (seed != TW_NO_INT)
+        layer->seed++; /* every call has numbers of its own */
+    return tw__dropout(input, args->rate, &args->noise_shape, seed);
+}
+
+static const tw__layer_methods dropout_methods = { .call = dropout_call };
+
+TW_CLASS(layers_dropout, "keras.layers.Dropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(dropout), .init = dropout_init, .methods = &dropout_methods,
+    .doc = "While training, sets elements to 0 with the probability rate and scales the others up.");

@@ -1,0 +1,70 @@
+/* keras.layers.Embedding: a row of a table for every index. */
+#include "keras/layers/layers.h"
+
+static tw_status embedding_init(void *self, const void *given)
+{
+    tw_layer *layer = self;
+    const tw_layers_embedding_args *args = given;
+    if (args->input_dim <= 0 || args->output_dim <= 0)
+        return tw__fail(TW_VALUE_ERROR, "Both `input_dim` and `output_dim` should be positive, Received input_dim = %lld and output_dim = %lld",
+                        (long long)args->input_dim, (long long)args->output_dim);
+    const tw__unsupported refused[] = { { "embeddings_regularizer", args->embeddings_regularizer },
+                                        { "activity_regularizer", args->activity_regularizer },
+                                        { "embeddings_constraint", args->embeddings_constraint },
+                                        { "mask_zero", args->mask_zero ? "" : NULL }, { "sparse", args->sparse ? "" : NULL } };
+    TW_TRY(tw__layer_refuse(layer, refused, 5));
+    TW_TRY(tw__layer_check_initializer(args->embeddings_initializer));
+    /* `input_dim` is not the inputs' size here, as it is with other layers. */
+    if (args->batch_input_shape.rank < 0 && args->input_shape.rank < 0)
+        layer->batch_input_shape = TW_SHAPE(-1, args->input_length == TW_NO_INT ? -1 : args->input_length);
+    return TW_OK;
+}
+
+static tw_status embedding_build(tw_layer *self, const tw_shape *input_shape)
+{
+    (void)input_shape;
+    const tw_layers_embedding_args *args = tw_object_config(self);
+    if (!args)
+        return tw__fail(TW_INTERNAL, "Embedding \"%s\" has no config", self->name);
+    tw_shape shape = TW_SHAPE(args->input_dim, args->output_dim);
+    return tw__layer_add_weight(self, "embeddings", &shape, self->dtype, args->embeddings_initializer, true) ? TW_OK : tw__error_status();
+}
+
+static tw_tensor *embedding_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    tw_variable *table = tw__layer_variable(self, "embeddings");
+    bool whole = input->dtype == TW_INT32 || input->dtype == TW_INT64;
+    tw_auto tw_tensor *indices = whole ? tw_retain(input) : tw__call(&tw__op_Cast, TW_IN(input), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1);
+    if (!table || !indices)
+        return NULL;
+    return tw__call(&tw__op_ResourceGather, TW_IN(table->handle, indices), 2, TW_WITH(TW_A_TYPE("dtype", self->dtype)), 1);
+}
+
+static tw_status embedding_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    const tw_layers_embedding_args *args = tw_object_config(self);
+    if (input->rank < 0 || input->rank >= TW_MAX_RANK || !args)
+        return tw__fail(TW_VALUE_ERROR, "Embedding \"%s\": an input of shape %s", self->name, tw__shape_text(input));
+    *output = *input;
+    output->dims[output->rank++] = args->output_dim;
+    return TW_OK;
+}
+
+static void embedding_config(tw_layer *self, tw__dict *dict)
+{
+    const tw_layers_embedding_args *args = tw_object_config(self);
+    tw__dict_put(dict, "input_dim", (tw_value){ .kind = TW_VALUE_INT, .i = args ? args->input_dim : 0 });
+}
+
+static const tw__layer_methods embedding_methods = { .build = embedding_build, .call = embedding_call,
+                                                     .output_shape = embedding_output_shape, .any_dtype = true,
+                                                     .config = embedding_config, .own_config = " sparse " };
+
+TW_CLASS(layers_embedding,
+    "keras.layers.Embedding(input_dim: int, output_dim: int, embeddings_initializer: named<initializer> = uniform, "
+    "embeddings_regularizer: named<regularizer> = None, activity_regularizer: named<regularizer> = None, "
+    "embeddings_constraint: named<constraint> = None, mask_zero: bool = False, input_length: int = None, sparse: bool = False, "
+    "**layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = embedding_init, .methods = &embedding_methods,
+    .doc = "Turns indices into rows of a table that is learnt.");

@@ -1,0 +1,33 @@
+/* What the files of layers share: arguments as Keras takes them, and their checks. */
+#ifndef TW_LAYERS_H
+#define TW_LAYERS_H
+
+#include "keras/keras.h"
+
+/* ---- arguments (arguments.c) ---- */
+/* One number for all `count` axes or one for each. "The `kernel_size` argument must be a tuple of 2 integers. Received: …" */
+tw_status tw__layer_sizes(const char *name, tw_ints given, int count, bool zero_allowed, int64_t *sizes);
+/* "valid", "same" or "causal" in any case; a new text in `out`, which has room for 8. */
+tw_status tw__layer_padding(const char *given, bool causal_allowed, char *out);
+/* None is channels_last. */
+tw_status tw__layer_channels_first(const char *data_format, bool *first);
+/* Names of arguments with what was given for them; UNIMPLEMENTED for the first that is not NULL. */
+typedef struct tw__unsupported {
+    const char *name;
+    tw_named given;
+} tw__unsupported;
+tw_status tw__layer_refuse(const tw_layer *layer, const tw__unsupported *arguments, int count);
+/* A wrong name of an initializer is told at construction, not at the first call. */
+tw_status tw__layer_check_initializer(tw_named initializer);
+/* "expected ndim=4, found ndim=3"; an unknown rank passes. */
+tw_status tw__layer_need_rank(const tw_layer *layer, const tw_shape *shape, int rank);
+/* The value of the layer's variable of that name, read through the door. NULL if there is none. */
+tw_tensor *tw__layer_read(tw_layer *layer, const char *name);
+tw_variable *tw__layer_variable(tw_layer *layer, const char *name); /* borrowed */
+tw_value tw__sizes_value(const int64_t *sizes, int count);          /* a tuple */
+/* The places of a window along one axis, as the ops count them: -1 if the input's size is not known. */
+int64_t tw__layer_places(int64_t in, int64_t size, int64_t stride, int64_t dilation, const char *padding);
+/* `x` with all dimensions before its last `keep` made one; *whole is x's shape. A new reference. */
+tw_tensor *tw__layer_flatten_batch(tw_tensor *x, int keep);
+
+#endif

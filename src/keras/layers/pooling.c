@@ -1,0 +1,202 @@
+/* keras.layers' pooling: MaxPooling2D, AveragePooling2D and those of sequences; the Global… ones take the whole of every channel. */
+#include "keras/layers/layers.h"
+
+typedef struct pooling {
+    tw_layer layer;
+    const tw_op *op;
+    int axes;                 /* 2: images, 1: sequences */
+    bool channels_first;
+    bool keepdims;            /* of the global ones */
+    char padding[8];
+    int64_t size[2], stride[2];
+} pooling;
+
+/* ---- windows ---- */
+
+static tw_status init(pooling *layer, const tw_op *op, int axes, tw_ints size, tw_ints strides, const char *padding, const char *format)
+{
+    layer->op = op;
+    layer->axes = axes;
+    TW_TRY(tw__layer_sizes("pool_size", size, axes, false, layer->size));
+    TW_TRY(tw__layer_sizes("strides", strides.given ? strides : size, axes, true, layer->stride));
+    TW_TRY(tw__layer_padding(padding, false, layer->padding));
+    return tw__layer_channels_first(format, &layer->channels_first);
+}
+
+static tw_tensor *pool_images(pooling *layer, tw_tensor *images)
+{
+    int64_t sizes[4] = { 1, 1, 1, 1 }, strides[4] = { 1, 1, 1, 1 };
+    int first = (layer->channels_first ? 2 : 1) + 2 - layer->axes;
+    for (int i = 0; i < layer->axes; i++) {
+        sizes[first + i] = layer->size[i];
+        strides[first + i] = layer->stride[i];
+    }
+    tw_attr attrs[] = { TW_A_INTS("ksize", sizes, 4), TW_A_INTS("strides", strides, 4),
+                        TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : "VALID"),
+                        TW_A_STRING("data_format", layer->channels_first ? "NCHW" : "NHWC") };
+    return tw__call(layer->op, TW_IN(images), 1, attrs, 4);
+}
+
+static tw_tensor *pool_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    pooling *layer = (pooling *)self;
+    if (tw__layer_need_rank(self, &input->shape, layer->axes + 2) != TW_OK)
+        return NULL;
+    if (layer->axes == 2)
+        return pool_images(layer, input);
+    int row = layer->channels_first ? 2 : 1; /* a sequence is an image of one row */
+    tw_shape image = input->shape;
+    for (int i = image.rank++; i > row; i--)
+        image.dims[i] = image.dims[i - 1];
+    image.dims[row] = 1;
+    tw_auto tw_tensor *images = tw__reshape(input, &image);
+    tw_auto tw_tensor *output = images ? pool_images(layer, images) : NULL;
+    if (!output)
+        return NULL;
+    tw_shape shape = output->shape;
+    for (int i = row; i < 3; i++)
+        shape.dims[i] = shape.dims[i + 1];
+    shape.rank = 3;
+    return tw__reshape(output, &shape);
+}
+
+static tw_status pool_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    pooling *layer = (pooling *)self;
+    TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
+    int first = layer->channels_first ? 2 : 1;
+    *output = *input;
+    for (int i = 0; i < layer->axes && input->rank > 0; i++) {
+        if (layer->stride[i] == 0)
+            return tw__fail(TW_VALUE_ERROR, "%s \"%s\": strides must be positive", tw_class_name(self), self->name);
+        output->dims[first + i] = tw__layer_places(input->dims[first + i], layer->size[i], layer->stride[i], 1, layer->padding);
+    }
+    return TW_OK;
+}
+
+static void pool_config(tw_layer *self, tw__dict *dict)
+{
+    pooling *layer = (pooling *)self;
+    tw__dict_put(dict, "pool_size", tw__sizes_value(layer->size, layer->axes));
+    tw__dict_put_str(dict, "padding", layer->padding);
+    tw__dict_put(dict, "strides", tw__sizes_value(layer->stride, layer->axes));
+    tw__dict_put_str(dict, "data_format", layer->channels_first ? "channels_first" : "channels_last");
+}
+
+static const tw__layer_methods pool_methods = { .call = pool_call, .output_shape = pool_output_shape, .config = pool_config,
+                                                .own_config = " pool_size padding strides data_format " };
+
+#define POOLING(id, op_name, axes)                                                                                            \
+    static tw_status id##_init(void *self, const void *given)                                                                 \
+    {                                                                                                                         \
+        const tw_layers_##id##_args *args = given;                                                                            \
+        return init(self, &tw__op_##op_name, axes, args->pool_size, args->strides, args->padding, args->data_format);         \
+    }
+POOLING(max_pooling2d, MaxPool, 2)
+POOLING(average_pooling2d, AvgPool, 2)
+POOLING(max_pooling1d, MaxPool, 1)
+POOLING(average_pooling1d, AvgPool, 1)
+
+#define CLASS .parent = &tw__class_layer, .size = sizeof(pooling)
+
+TW_CLASS(layers_max_pooling2d,
+    "keras.layers.MaxPooling2D|keras.layers.MaxPool2D(pool_size: ints = (2, 2), strides: ints = None, padding: str = valid, "
+    "data_format: str = None, **layer) -> layer",
+    CLASS, .init = max_pooling2d_init, .methods = &pool_methods,
+    .doc = "The greatest value of each window of images.");
+
+TW_CLASS(layers_average_pooling2d,
+    "keras.layers.AveragePooling2D|keras.layers.AvgPool2D(pool_size: ints = (2, 2), strides: ints = None, padding: str = valid, "
+    "data_format: str = None, **layer) -> layer",
+    CLASS, .init = average_pooling2d_init, .methods = &pool_methods,
+    .doc = "The mean of each window of images.");
+
+TW_CLASS(layers_max_pooling1d,
+    "keras.layers.MaxPooling1D|keras.layers.MaxPool1D(pool_size: ints = 2, strides: ints = None, padding: str = valid, "
+    "data_format: str = channels_last, **layer) -> layer",
+    CLASS, .init = max_pooling1d_init, .methods = &pool_methods,
+    .doc = "The greatest value of each window of sequences.");
+
+TW_CLASS(layers_average_pooling1d,
+    "keras.layers.AveragePooling1D|keras.layers.AvgPool1D(pool_size: ints = 2, strides: ints = None, padding: str = valid, "
+    "data_format: str = channels_last, **layer) -> layer",
+    CLASS, .init = average_pooling1d_init, .methods = &pool_methods,
+    .doc = "The mean of each window of sequences.");
+
+/* ---- the whole of every channel ---- */
+
+static tw_status init_global(pooling *layer, const tw_op *op, int axes, const char *format, bool keepdims)
+{
+    layer->op = op;
+    layer->axes = axes;
+    layer->keepdims = keepdims;
+    return tw__layer_channels_first(format, &layer->channels_first);
+}
+
+static tw_tensor *global_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    pooling *layer = (pooling *)self;
+    if (tw__layer_need_rank(self, &input->shape, layer->axes + 2) != TW_OK)
+        return NULL;
+    int32_t axes[2] = { layer->channels_first ? 2 : 1, layer->channels_first ? 3 : 2 };
+    tw_auto tw_tensor *over = tw_tensor_new(TW_INT32, TW_SHAPE(layer->axes), axes);
+    return over ? tw__call(layer->op, TW_IN(input, over), 2, TW_WITH(TW_A_BOOL("keep_dims", layer->keepdims)), 1) : NULL;
+}
+
+static tw_status global_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    pooling *layer = (pooling *)self;
+    TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
+    int64_t batch = input->rank > 0 ? input->dims[0] : -1;
+    int64_t channels = input->rank > 0 ? input->dims[layer->channels_first ? 1 : layer->axes + 1] : -1;
+    *output = TW_SHAPE(batch, channels);
+    if (!layer->keepdims)
+        return TW_OK;
+    output->rank = layer->axes + 2;
+    for (int i = 1; i < output->rank; i++)
+        output->dims[i] = 1;
+    output->dims[layer->channels_first ? 1 : layer->axes + 1] = channels;
+    return TW_OK;
+}
+
+static void global_config(tw_layer *self, tw__dict *dict)
+{
+    tw__dict_put_str(dict, "data_format", ((pooling *)self)->channels_first ? "channels_first" : "channels_last");
+}
+
+static const tw__layer_methods global_methods = { .call = global_call, .output_shape = global_output_shape, .config = global_config,
+                                                  .own_config = " data_format " };
+
+#define GLOBAL(id, op_name, axes)                                                                             \
+    static tw_status id##_init(void *self, const void *given)                                                 \
+    {                                                                                                         \
+        const tw_layers_##id##_args *args = given;                                                            \
+        return init_global(self, &tw__op_##op_name, axes, args->data_format, args->keepdims);                 \
+    }
+GLOBAL(global_max_pooling2d, Max, 2)
+GLOBAL(global_average_pooling2d, Mean, 2)
+GLOBAL(global_max_pooling1d, Max, 1)
+GLOBAL(global_average_pooling1d, Mean, 1)
+
+TW_CLASS(layers_global_max_pooling2d,
+    "keras.layers.GlobalMaxPooling2D|keras.layers.GlobalMaxPool2D(data_format: str = None, keepdims: bool = False, **layer) -> layer",
+    CLASS, .init = global_max_pooling2d_init, .methods = &global_methods,
+    .doc = "The greatest value of every channel of an image.");
+
+TW_CLASS(layers_global_average_pooling2d,
+    "keras.layers.GlobalAveragePooling2D|keras.layers.GlobalAvgPool2D(data_format: str = None, keepdims: bool = False, **layer) -> layer",
+    CLASS, .init = global_average_pooling2d_init, .methods = &global_methods,
+    .doc = "The mean of every channel of an image.");
+
+TW_CLASS(layers_global_max_pooling1d,
+    "keras.layers.GlobalMaxPooling1D|keras.layers.GlobalMaxPool1D(data_format: str = channels_last, keepdims: bool = False, **layer) -> layer",
+    CLASS, .init = global_max_pooling1d_init, .methods = &global_methods,
+    .doc = "The greatest value of every channel of a sequence.");
+
+TW_CLASS(layers_global_average_pooling1d,
+    "keras.layers.GlobalAveragePooling1D|keras.layers.GlobalAvgPool1D(data_format: str = channels_last, keepdims: bool = False, "
+    "**layer) -> layer",
+    CLASS, .init = global_average_pooling1d_init, .methods = &global_methods,
+    .doc = "The mean of every channel of a sequence.");

@@ -85,8 +85,18 @@ PyObject *tw__py_error(PyObject *type, const char *format, ...)
     return NULL;
 }
 
+/* Python only notes a signal; whoever runs long asks for it. */
+static tw_status check_signals(void)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_status status = PyErr_CheckSignals() < 0 ? tw__py_failed() : TW_OK;
+    tw__py_leave(state);
+    return status;
+}
+
 bool tw__py_errors_start(PyObject *errors)
 {
+    tw__interrupt_hook = check_signals;
     PyObject *list = PyObject_GetAttrString(errors, "_classes"); /* by code; the first is None */
     for (int i = 1; list && i < CODES; i++) {
         classes[i] = PySequence_GetItem(list, i);

@@ -1,12 +1,10 @@
 /* tf.random: seeds and the random functions with state. See formats: an op is seeded by (global seed, op seed); one without a seed of its own
  * draws it from a generator that set_seed restarts, which is Python's (MT19937). */
-#include <pthread.h>
-
 #include "api/random.h"
 #include "eager/eager.h"
 #include "rows.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tw__lock lock = TW__LOCK;
 static bool global_set;
 static int64_t global_seed;
 static tw__mersenne eager_generator;
@@ -20,11 +18,11 @@ static int64_t reduce(int64_t seed)
 
 void tw__set_global_seed(int64_t seed)
 {
-    pthread_mutex_lock(&lock);
+    tw__lock_take(&lock);
     global_set = true;
     global_seed = seed;
     tw__mersenne_seed(&eager_generator, seed);
-    pthread_mutex_unlock(&lock);
+    tw__lock_give(&lock);
     tw__kernel_states_clear();
 }
 
@@ -32,7 +30,7 @@ tw__seeds tw__seed_pair(int64_t op_seed)
 {
     enum { DEFAULT_GLOBAL_SEED = 87654321 };
     tw__seeds seeds = { 0 };
-    pthread_mutex_lock(&lock);
+    tw__lock_take(&lock);
     if (global_set) {
         seeds.drawn = op_seed == TW_NO_INT;
         seeds.seed = reduce(global_seed);
@@ -44,7 +42,7 @@ tw__seeds tw__seed_pair(int64_t op_seed)
     /* (0, 0) would ask for a seed of the operating system's. */
     if ((global_set || op_seed != TW_NO_INT) && seeds.seed == 0 && seeds.seed2 == 0)
         seeds.seed2 = INT32_MAX;
-    pthread_mutex_unlock(&lock);
+    tw__lock_give(&lock);
     return seeds;
 }
 

@@ -8,6 +8,7 @@
 #ifndef TW_BASE_H
 #define TW_BASE_H
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -196,6 +197,22 @@ tw_status tw__file_remove(const char *path);      /* a file that is not there is
 tw_status tw__sync_directory(const char *path);
 /* Sets NOT_FOUND, PERMISSION_DENIED … as errno says, with the path. */
 tw_status tw__fail_errno(int number, const char *what, const char *path);
+
+/* Set by an embedding language, for long loops to ask: fails when the user wants to stop (Ctrl-C). NULL: nobody says so. */
+extern tw_status (*tw__interrupt_hook)(void);
+
+/* ---- locks (fork.c) ---- */
+/* A lock of static duration that a forked child finds free. A thread holds one at a time. */
+typedef struct tw__lock {
+    pthread_mutex_t mutex;
+    struct tw__lock *next;
+    _Atomic bool known;
+} tw__lock;
+#define TW__LOCK { .mutex = PTHREAD_MUTEX_INITIALIZER }
+void tw__lock_take(tw__lock *lock);
+void tw__lock_give(tw__lock *lock);
+void tw__lock_prepare(void);                    /* from here on forks are counted in */
+extern _Atomic uint32_t tw__process_generation; /* differs between a process and its forked children; never 0 */
 
 /* ---- worker threads (pool.c) ---- */
 int tw__thread_count(void); /* workers + the caller */

@@ -2,8 +2,6 @@
  * tw__apply: attrs are completed, shapes checked and inferred, outputs made, the kernel run, tapes told.
  *
  * Kernels with state (random streams) find it by op and attrs: two calls with the same attrs continue one stream. */
-#include <pthread.h>
-
 #include "eager/eager.h"
 #include "graph/graph.h"
 
@@ -17,7 +15,7 @@ typedef struct kernel_state {
 } kernel_state;
 
 _Thread_local bool tw__kernel_state_once;
-static pthread_mutex_t states_lock = PTHREAD_MUTEX_INITIALIZER;
+static tw__lock states_lock = TW__LOCK;
 static tw__map states;
 
 static void free_state(void *memory)
@@ -30,9 +28,9 @@ static void free_state(void *memory)
 
 void tw__kernel_states_clear(void)
 {
-    pthread_mutex_lock(&states_lock);
+    tw__lock_take(&states_lock);
     tw__map_free(&states, free_state);
-    pthread_mutex_unlock(&states_lock);
+    tw__lock_give(&states_lock);
 }
 
 /* Under the lock: the slot of this op with these attrs. */
@@ -89,10 +87,10 @@ static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
             op->free_state(own);
         return once_status;
     }
-    pthread_mutex_lock(&states_lock);
+    tw__lock_take(&states_lock);
     kernel->state = find_state(op, kernel->attrs, attr_count);
     tw_status status = kernel->state ? op->compute(kernel) : tw__error_status();
-    pthread_mutex_unlock(&states_lock);
+    tw__lock_give(&states_lock);
     return status;
 }
 

@@ -104,7 +104,7 @@ typedef struct entry {
     size_t filter_bytes, scratch_bytes;
 } entry;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tw__lock lock = TW__LOCK;
 static entry *table[CACHE_LIMIT];
 static int table_count;
 static uint64_t clock_now;
@@ -120,9 +120,9 @@ static void entry_free(entry *e)
 
 static void entry_release(entry *e)
 {
-    pthread_mutex_lock(&lock);
+    tw__lock_take(&lock);
     bool last = --e->references == 0;
-    pthread_mutex_unlock(&lock);
+    tw__lock_give(&lock);
     if (last)
         entry_free(e);
 }
@@ -220,9 +220,9 @@ static entry *lookup(tw__conv_kind kind, const tw__conv *conv)
 /* A reference; NULL if there is no memory. */
 static entry *entry_get(tw__conv_kind kind, const tw__conv *conv)
 {
-    pthread_mutex_lock(&lock);
+    tw__lock_take(&lock);
     entry *e = lookup(kind, conv);
-    pthread_mutex_unlock(&lock);
+    tw__lock_give(&lock);
     if (e)
         return e;
     entry *made = tw__alloc_zero(sizeof *made), *old = NULL;
@@ -232,7 +232,7 @@ static entry *entry_get(tw__conv_kind kind, const tw__conv *conv)
     made->kind = kind;
     made->references = 2;
     entry_fill(made);
-    pthread_mutex_lock(&lock);
+    tw__lock_take(&lock);
     if ((e = lookup(kind, conv))) { /* another thread was faster */
         old = made;
         old->references = 0;
@@ -251,7 +251,7 @@ static entry *entry_get(tw__conv_kind kind, const tw__conv *conv)
         e->used = ++clock_now;
     }
     bool dead = old && old->references == 0;
-    pthread_mutex_unlock(&lock);
+    tw__lock_give(&lock);
     if (dead)
         entry_free(old);
     return e;

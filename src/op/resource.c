@@ -18,7 +18,7 @@ tw__resource *tw__resource_new(tw_dtype dtype, const tw_shape *shape, const char
     tw__resource *resource = tw__object_new(&tw__resource_class);
     if (!resource)
         return NULL;
-    atomic_flag_clear(&resource->lock);
+    tw__lock_prepare();
     resource->dtype = dtype;
     resource->shape = *shape;
     resource->name = tw__strdup(name ? name : "");
@@ -42,15 +42,19 @@ tw__resource *tw__resource_of(const tw_tensor *handle)
 
 static void lock(tw__resource *resource)
 {
-    for (int spins = 0; atomic_flag_test_and_set_explicit(&resource->lock, memory_order_acquire); spins++) {
-        if (spins > 64)
-            sched_yield();
+    uint32_t own = atomic_load_explicit(&tw__process_generation, memory_order_relaxed), holder = 0;
+    for (int spins = 0; !atomic_compare_exchange_weak_explicit(&resource->lock, &holder, own, memory_order_acquire, memory_order_relaxed); spins++) {
+        if (holder == own) { /* else it is free, or a thread of the parent's held it when this process was forked off */
+            holder = 0;
+            if (spins > 64)
+                sched_yield();
+        }
     }
 }
 
 void tw__resource_unlock(tw__resource *resource)
 {
-    atomic_flag_clear_explicit(&resource->lock, memory_order_release);
+    atomic_store_explicit(&resource->lock, 0, memory_order_release);
 }
 
 static tw_status not_initialized(const tw__resource *resource)

@@ -11,7 +11,7 @@ typedef struct tw__resource {
     tw_shape shape;        /* may be partial */
     tw_tensor *value;      /* NULL: not initialized */
     char *name;
-    atomic_flag lock;      /* held while the value is exchanged or changed in place */
+    _Atomic uint32_t lock; /* held while the value is exchanged or changed in place: the holder's tw__process_generation; 0: free */
     bool trainable;
     void *variable;        /* the tw_variable that owns it; not a reference, NULL when it is gone */
     uint64_t version;      /* counts the changes */

@@ -2,19 +2,17 @@
  *
  * An open bundle can be read when its files are gone. A value is checked against its variable before any is read, so a restore that does not
  * fit changes nothing. */
-#include <pthread.h>
-
 #include "saving/saving.h"
 
 /* The restores that keep a bundle open, newest first. A program that restores again and again into objects that don't take everything would
  * run out of file descriptors: beyond a few, the oldest is closed and opened anew should it be asked for. */
 enum { MOST_OPEN = 16 };
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static tw__lock open_lock = TW__LOCK;
 static tw__restore *open_restores;
 
 void tw__restore_close(tw__restore *restore)
 {
-    pthread_mutex_lock(&open_lock);
+    tw__lock_take(&open_lock);
     for (tw__restore **place = &open_restores; *place; place = &(*place)->next_open) {
         if (*place == restore) {
             *place = restore->next_open;
@@ -23,14 +21,14 @@ void tw__restore_close(tw__restore *restore)
     }
     tw__bundle_reader *reader = restore->reader;
     restore->reader = NULL;
-    pthread_mutex_unlock(&open_lock);
+    tw__lock_give(&open_lock);
     tw__bundle_close(reader);
 }
 
 /* Opens the bundle if it is not, and keeps it so until tw__restore_let_go. */
 tw_status tw__restore_hold(tw__restore *restore)
 {
-    pthread_mutex_lock(&open_lock);
+    tw__lock_take(&open_lock);
     tw_status status = TW_OK;
     if (!restore->reader) {
         restore->reader = tw__bundle_open(restore->prefix);
@@ -54,16 +52,16 @@ tw_status tw__restore_hold(tw__restore *restore)
             place = &other->next_open;
         }
     }
-    pthread_mutex_unlock(&open_lock);
+    tw__lock_give(&open_lock);
     return status;
 }
 
 void tw__restore_let_go(tw__restore *restore)
 {
-    pthread_mutex_lock(&open_lock);
+    tw__lock_take(&open_lock);
     restore->users--;
     bool done = restore->waiting == 0 && !restore->by_name && restore->users == 0;
-    pthread_mutex_unlock(&open_lock);
+    tw__lock_give(&open_lock);
     if (done)
         tw__restore_close(restore);
 }

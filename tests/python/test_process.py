@@ -148,7 +148,13 @@ def work(number):
         checkpoint = tf.train.Checkpoint(model=own)
         checkpoint.read(checkpoint.write("thread%d" % number)).assert_consumed()
 
-threads = [threading.Thread(target=work, args=(i,)) for i in range(3)]
+shared, much = tf.Variable(tf.zeros([300000])), tf.ones([300000])
+
+def change():  # most of the time it holds the variable's lock
+    while not stop:
+        shared.assign_add(much)
+
+threads = [threading.Thread(target=work, args=(i,)) for i in range(3)] + [threading.Thread(target=change)]
 [t.start() for t in threads]
 children = []
 for i in range(25):
@@ -163,6 +169,8 @@ for i in range(25):
                 train(model, optimizer, 3)
                 assert big() == 256.0 ** 3
                 tf.random.normal([10])
+                shared.assign(much)
+                assert (shared.numpy() == 1).all()
                 Mlp()(X)
                 checkpoint = tf.train.Checkpoint(model=model)
                 checkpoint.read(checkpoint.write("child%d" % i)).assert_consumed()
@@ -193,7 +201,7 @@ for way in ("fork", "spawn"):
 
 
 @pytest.mark.parametrize("loop", ["train(model, optimizer, 10)", "model.predict(X, batch_size=1, verbose=0)",
-                                  "sequential.predict(np.zeros((500000, 4), 'f4'), batch_size=1, verbose=0)",
+                                  "sequential.predict(np.zeros((5000000, 4), 'f4'), batch_size=1, verbose=0)",
                                   "tf.train.Checkpoint(model=model).write('ckpt')", "tf.Variable(tf.random.normal([50])) * 2.0"])
 def test_interrupt(tmp_path, loop):
     """Ctrl-C comes out as KeyboardInterrupt, soon, and everything works afterwards."""

@@ -1,12 +1,10 @@
 /* Keras's own seed generator, a Python random.Random. */
-#include <pthread.h>
-
 #include "api/random.h"
 #include "keras/initializers/initializers.h"
 
 tw__keras_random_hooks tw__keras_random_hook;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tw__lock lock = TW__LOCK;
 static bool started;
 static tw__mersenne generator;
 
@@ -14,7 +12,7 @@ enum { HIGHEST_SEED = 1000000000 };
 
 tw_status tw__keras_seed_next(int64_t *seed)
 {
-    pthread_mutex_lock(&lock);
+    tw__lock_take(&lock);
     bool own = started || !tw__keras_random_hook.between;
     if (own) {
         if (!started) {
@@ -23,17 +21,17 @@ tw_status tw__keras_seed_next(int64_t *seed)
         }
         *seed = tw__mersenne_between(&generator, 1, HIGHEST_SEED);
     }
-    pthread_mutex_unlock(&lock);
+    tw__lock_give(&lock);
     return own ? TW_OK : tw__keras_random_hook.between(1, HIGHEST_SEED, seed);
 }
 
 TW_API(utils_set_random_seed, "keras.utils.set_random_seed(seed: int) -> none",
        "Seeds every source of random numbers: the global seed, Keras's initializers and, in Python, random and numpy.random.")
 {
-    pthread_mutex_lock(&lock);
+    tw__lock_take(&lock);
     tw__mersenne_seed(&generator, args->seed);
     started = true;
-    pthread_mutex_unlock(&lock);
+    tw__lock_give(&lock);
     tw__set_global_seed(args->seed);
     return tw__keras_random_hook.seeded ? tw__keras_random_hook.seeded(args->seed) : TW_OK;
 }

@@ -1,10 +1,8 @@
 /* Names that layers get by themselves: the class's name in snake case, numbered from the second one on. */
 #include <ctype.h>
-#include <pthread.h>
-
 #include "keras/keras.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tw__lock lock = TW__LOCK;
 static tw__map counts; /* base name -> how often it was given, as a pointer-sized number */
 
 static bool small_or_digit(char c)
@@ -48,10 +46,10 @@ char *tw__layer_auto_name(const char *class_name)
     char *base = snake_case(class_name);
     if (!base)
         return NULL;
-    pthread_mutex_lock(&lock);
+    tw__lock_take(&lock);
     uintptr_t count = (uintptr_t)tw__map_get(&counts, base, strlen(base));
     tw_status status = tw__map_put(&counts, base, strlen(base), (void *)(count + 1));
-    pthread_mutex_unlock(&lock);
+    tw__lock_give(&lock);
     if (status == TW_OK && count) {
         char *numbered = tw__format("%s_%zu", base, (size_t)count);
         tw__free(base);
@@ -66,9 +64,9 @@ char *tw__layer_auto_name(const char *class_name)
 
 void tw__layer_names_clear(void)
 {
-    pthread_mutex_lock(&lock);
+    tw__lock_take(&lock);
     tw__map_free(&counts, NULL);
-    pthread_mutex_unlock(&lock);
+    tw__lock_give(&lock);
 }
 
 TW_API(backend_clear_session, "keras.backend.clear_session()", "Numbers the names of layers from the beginning again.")
@@ -79,12 +77,12 @@ TW_API(backend_clear_session, "keras.backend.clear_session()", "Numbers the name
 
 TW_API(backend_get_uid, "keras.backend.get_uid(prefix: str = '') -> int", "The next number for names that begin so, from 1.")
 {
-    pthread_mutex_lock(&lock);
+    tw__lock_take(&lock);
     char *key = tw__format("uid/%s", args->prefix ? args->prefix : "");
     uintptr_t count = key ? (uintptr_t)tw__map_get(&counts, key, strlen(key)) + 1 : 0;
     if (key)
         tw__map_put(&counts, key, strlen(key), (void *)count);
-    pthread_mutex_unlock(&lock);
+    tw__lock_give(&lock);
     tw__free(key);
     return (int64_t)count;
 }

@@ -83,6 +83,8 @@ TW_METHOD(model_predict,
         tw_release(input);
         if (status == TW_OK)
             tw__progress_update(&progress, step + 1, false);
+        if (status == TW_OK && tw__interrupt_hook)
+            status = tw__interrupt_hook();
     }
     if (status != TW_OK) {
         tw_release(whole);

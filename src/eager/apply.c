@@ -37,15 +37,8 @@ void tw__kernel_states_clear(void)
 static void **find_state(const tw_op *op, const tw_attr *attrs, int attr_count)
 {
     tw__text key = { 0 };
-    tw__text_add(&key, op->name);
-    for (int i = 0; i < attr_count; i++) {
-        if (attrs[i].kind == TW_ATTR_TYPE)
-            tw__text_format(&key, "|%d", (int)attrs[i].type);
-        else if (attrs[i].kind == TW_ATTR_BOOL)
-            tw__text_format(&key, "|%d", (int)attrs[i].b);
-        else
-            tw__text_format(&key, "|%lld", (long long)attrs[i].i);
-    }
+    tw__text_bytes(&key, &op, sizeof op);
+    tw__attrs_key(&key, attrs, attr_count);
     if (key.failed) {
         tw__text_free(&key);
         return NULL;

@@ -10,6 +10,10 @@
 
 typedef struct tw__plan tw__plan;
 
+/* The planner's passes (passes.c), each with its bit; all are on. Tests switch them off. */
+enum { TW_PASS_FORWARD = 1, TW_PASS_FOLD = 2, TW_PASS_SHARE = 4 };
+extern unsigned tw__exec_passes;
+
 /* `arguments` are placeholders, in the order of the values that tw__plan_run gets. */
 tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count);
 void tw__plan_free(tw__plan *plan);

@@ -89,3 +89,47 @@ void tw__attrs_end(tw_attr *attrs, int count)
             tw_release(attrs[i].func);
     }
 }
+
+void tw__attrs_key(tw__text *text, const tw_attr *attrs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const tw_attr *attr = &attrs[i];
+        tw__text_bytes(text, &attr->count, sizeof attr->count);
+        switch (attr->kind) {
+        case TW_ATTR_STRING:
+            tw__text_bytes(text, &attr->s.size, sizeof attr->s.size);
+            tw__text_bytes(text, attr->s.data, attr->s.size);
+            break;
+        case TW_ATTR_STRINGS:
+            for (int k = 0; k < attr->count; k++) {
+                tw__text_bytes(text, &attr->strings[k].size, sizeof attr->strings[k].size);
+                tw__text_bytes(text, attr->strings[k].data, attr->strings[k].size);
+            }
+            break;
+        case TW_ATTR_SHAPE:
+        case TW_ATTR_SHAPES:
+            for (int k = 0; k < (attr->kind == TW_ATTR_SHAPE ? 1 : attr->count); k++) {
+                const tw_shape *shape = &attr->shapes[k]; /* the members of the union are one pointer */
+                tw__text_bytes(text, &shape->rank, sizeof shape->rank);
+                if (shape->rank > 0)
+                    tw__text_bytes(text, shape->dims, (size_t)shape->rank * sizeof *shape->dims);
+            }
+            break;
+        case TW_ATTR_BOOL:
+            tw__text_bytes(text, &attr->b, sizeof attr->b);
+            break;
+        case TW_ATTR_TYPE:
+            tw__text_bytes(text, &attr->type, sizeof attr->type);
+            break;
+        case TW_ATTR_INT:
+        case TW_ATTR_FLOAT:
+        case TW_ATTR_TENSOR: /* by identity */
+        case TW_ATTR_FUNC:
+            tw__text_bytes(text, &attr->i, sizeof attr->i);
+            break;
+        default: /* lists of plain values */
+            if (attr->count > 0)
+                tw__text_bytes(text, attr->ints, list_bytes(attr));
+        }
+    }
+}

@@ -123,6 +123,7 @@ const tw_op *tw__op_at(int index);
 size_t tw__attrs_bytes(const tw_attr *attrs, int count);
 tw_attr *tw__attrs_copy(const tw_attr *attrs, int count, void *block);
 void tw__attrs_end(tw_attr *attrs, int count);
+void tw__attrs_key(tw__text *text, const tw_attr *attrs, int count); /* bytes that are equal for equal attrs */
 
 /* Completes attrs: matches the given ones by name, infers those that inputs tell, takes defaults, checks allowed values. `complete` has room
  * for TW_MAX_ATTRS. The dtypes of the outputs and their number follow. */

@@ -1,0 +1,118 @@
+/* What the planner leaves out: calls whose values are known already. The graph itself does not change.
+ *
+ *   forward  Identity and its kin: the value is the input's
+ *   fold     a call on constants alone runs now, and its results are constants
+ *   share    the same op with the same attrs on the same values, again: the earlier results. Reads of a variable are the same while
+ *            nothing with side effects stands between them
+ */
+#include "exec/internal.h"
+#include "rows.h"
+
+static const int64_t fold_bytes_limit = 1 << 20;
+
+static int32_t place_of(const tw__draft *draft, const tw__node *node, int output)
+{
+    return draft->first_place[node->id] + output;
+}
+
+bool tw__pass_forward(tw__draft *draft, const tw__node *node, const int32_t *inputs)
+{
+    static const tw_op *const same[] = { &tw__op_Identity, &tw__op_IdentityN, &tw__op_StopGradient, &tw__op_PreventGradient, &tw__op_Snapshot };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        if (node->op != same[i])
+            continue;
+        for (int k = 0; k < node->output_count; k++)
+            draft->stands_for[place_of(draft, node, k)] = inputs[k];
+        return true;
+    }
+    return false;
+}
+
+static bool has_function(const tw__node *node)
+{
+    for (int i = 0; i < node->attr_count; i++) {
+        if (node->attrs[i].kind == TW_ATTR_FUNC)
+            return true;
+    }
+    return false;
+}
+
+static bool is_small(const tw__node *node)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < node->output_count; k++) {
+        int64_t count;
+        tw_dtype dtype = node->out_dtypes[k];
+        if (dtype == TW_RESOURCE || dtype == TW_VARIANT || !tw__shape_known(&node->out_shapes[k]) ||
+            tw__shape_count(&node->out_shapes[k], &count) != TW_OK || count > fold_bytes_limit)
+            return false;
+        bytes += count * (int64_t)tw__element_size(dtype);
+    }
+    return bytes <= fold_bytes_limit;
+}
+
+bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs)
+{
+    tw__plan *plan = draft->plan;
+    const tw_op *op = node->op;
+    enum { MOST = 16 };
+    if (op->stateful || op->free_state || !op->compute || op == &tw__op_Placeholder || node->input_count == 0 || node->input_count > MOST ||
+        node->output_count > MOST || has_function(node) || !is_small(node))
+        return false;
+    tw_tensor *values[MOST], *outputs[MOST] = { NULL };
+    for (int k = 0; k < node->input_count; k++) {
+        values[k] = plan->constants[inputs[k]];
+        if (!values[k])
+            return false;
+    }
+    tw_status status = TW_OK;
+    for (int k = 0; k < node->output_count && !op->makes_outputs && status == TW_OK; k++) {
+        outputs[k] = tw__tensor_empty(node->out_dtypes[k], &node->out_shapes[k]);
+        status = outputs[k] ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    }
+    tw__kernel kernel = { op, node->input_count, node->output_count, values, outputs, node->attrs, node->out_dtypes, NULL };
+    if (status == TW_OK)
+        status = op->compute(&kernel);
+    if (status != TW_OK)
+        tw_clear_error(); /* it is reported when the call is really made */
+    for (int k = 0; k < node->output_count; k++) {
+        if (status == TW_OK)
+            plan->constants[place_of(draft, node, k)] = outputs[k];
+        else
+            tw_release(outputs[k]);
+    }
+    return status == TW_OK;
+}
+
+bool tw__pass_share(tw__draft *draft, const tw__node *node, const int32_t *inputs)
+{
+    bool read = node->op == &tw__op_ReadVariableOp;
+    if ((node->op->stateful && !read) || node->op->free_state || node->op == &tw__op_Placeholder || has_function(node))
+        return false;
+    for (int k = 0; k < node->output_count; k++) {
+        if (node->out_dtypes[k] == TW_VARIANT)
+            return false;
+    }
+    tw__text key = { 0 };
+    int64_t version = read ? draft->version : -1;
+    tw__text_bytes(&key, &node->op, sizeof node->op);
+    tw__text_bytes(&key, &version, sizeof version);
+    tw__text_bytes(&key, inputs, (size_t)node->input_count * sizeof *inputs);
+    tw__attrs_key(&key, node->attrs, node->attr_count);
+    bool shared = false;
+    if (!key.failed) {
+        intptr_t earlier = (intptr_t)tw__map_get(&draft->seen, key.data, key.size);
+        if (earlier) {
+            const tw__node *first = draft->plan->graph->nodes[earlier - 1];
+            for (int k = 0; k < node->output_count; k++)
+                draft->stands_for[place_of(draft, node, k)] = draft->stands_for[place_of(draft, first, k)];
+            shared = true;
+        } else if (tw__map_put(&draft->seen, key.data, key.size, (void *)(intptr_t)(node->id + 1)) != TW_OK) {
+            tw_clear_error(); /* only a chance is lost */
+        }
+    } else {
+        tw_clear_error();
+    }
+    tw__text_free(&key);
+    return shared;
+}

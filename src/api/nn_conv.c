@@ -1,5 +1,5 @@
-/* tf.nn: convolutions and pooling as users name them. A stride, a dilation or a window may be one number for both axes, one per axis, or
- * one per dimension; convolutions of sequences are those of images with one row. */
+/* tf.nn: convolutions and pooling as users name them. A stride, a dilation or a window may be one number for both axes, one per
+ * axis, or one per dimension; convolutions of sequences are those of images with one row. */
 #include "api/array.h"
 #include "api/nn.h"
 #include "op/gradient.h"
@@ -8,7 +8,7 @@
 enum { DIMENSIONS = 4 };
 
 typedef struct format {
-    const char *name;     /* of the images: NHWC or NCHW */
+    const char *name; /* of the images: NHWC or NCHW */
     bool channels_first;
 } format;
 
@@ -33,8 +33,8 @@ static tw_status read_window(tw_ints given, const char *name, int axes, const fo
     if (!given.given)
         return TW_OK;
     if (given.count != 1 && given.count != axes && given.count != axes + 2)
-        return tw__fail(TW_VALUE_ERROR, "%s should be of length 1, %d or %d. Received: %s of length %lld", name, axes, axes + 2, name,
-                        (long long)given.count);
+        return tw__fail(TW_VALUE_ERROR, "%s should be of length 1, %d or %d. Received: %s of length %lld", name, axes, axes + 2,
+                        name, (long long)given.count);
     if (given.count == axes + 2) {
         int channels = f->channels_first ? 1 : axes + 1;
         out[0] = given.items[0];
@@ -73,7 +73,8 @@ static tw_status read_padding(const tw_value *given, padding *out)
         }
     }
     if (!good)
-        return tw__fail(TW_VALUE_ERROR, "`padding` must be 'SAME', 'VALID' or a list of %d pairs of integers, one for each dimension",
+        return tw__fail(TW_VALUE_ERROR,
+                        "`padding` must be 'SAME', 'VALID' or a list of %d pairs of integers, one for each dimension",
                         DIMENSIONS);
     return TW_OK;
 }
@@ -99,7 +100,8 @@ static int window_attrs(const window_args *w, const char *others, tw_attr *attrs
 /* ---- convolutions ---- */
 
 TW_API(nn_conv2d,
-       "nn.conv2d(input: tensor<T>, filters: tensor<T>, strides: ints, padding: value, data_format: str = NHWC, dilations: ints = None, "
+       "nn.conv2d(input: tensor<T>, filters: tensor<T>, strides: ints, padding: value, data_format: str = NHWC, "
+       "dilations: ints = None, "
        "name: str = None) -> tensor",
        "A convolution of images [batch, rows, columns, channels] with filters [rows, columns, channels, outputs].")
 {
@@ -107,7 +109,8 @@ TW_API(nn_conv2d,
     tw_attr attrs[8];
     if (read_format(args->data_format, "NHWC", "NCHW", &w.format) != TW_OK ||
         read_window(args->strides, "strides", 2, &w.format, w.strides) != TW_OK ||
-        read_window(args->dilations, "dilations", 2, &w.format, w.others) != TW_OK || read_padding(&args->padding, &w.padding) != TW_OK)
+        read_window(args->dilations, "dilations", 2, &w.format, w.others) != TW_OK ||
+        read_padding(&args->padding, &w.padding) != TW_OK)
         return NULL;
     return tw__call(&tw__op_Conv2D, TW_IN(args->input, args->filters), 2, attrs, window_attrs(&w, "dilations", attrs));
 }
@@ -121,13 +124,16 @@ TW_API(nn_depthwise_conv2d,
     tw_attr attrs[8];
     if (read_format(args->data_format, "NHWC", "NCHW", &w.format) != TW_OK ||
         read_window(args->strides, "strides", 2, &w.format, w.strides) != TW_OK ||
-        read_window(args->dilations, "dilations", 2, &w.format, w.others) != TW_OK || read_padding(&args->padding, &w.padding) != TW_OK)
+        read_window(args->dilations, "dilations", 2, &w.format, w.others) != TW_OK ||
+        read_padding(&args->padding, &w.padding) != TW_OK)
         return NULL;
-    return tw__call(&tw__op_DepthwiseConv2dNative, TW_IN(args->input, args->filter), 2, attrs, window_attrs(&w, "dilations", attrs));
+    return tw__call(&tw__op_DepthwiseConv2dNative, TW_IN(args->input, args->filter), 2, attrs,
+                    window_attrs(&w, "dilations", attrs));
 }
 
 TW_API(nn_conv2d_transpose,
-       "nn.conv2d_transpose(input: tensor<T>, filters: tensor<T>, output_shape: tensor<int32>, strides: ints, padding: value = None, "
+       "nn.conv2d_transpose(input: tensor<T>, filters: tensor<T>, output_shape: tensor<int32>, strides: ints, "
+       "padding: value = None, "
        "data_format: str = NHWC, dilations: ints = None, name: str = None) -> tensor",
        "The gradient of a convolution as a function of its own; filters are [rows, columns, outputs, channels].")
 {
@@ -137,7 +143,8 @@ TW_API(nn_conv2d_transpose,
     const tw_value *padding_given = args->padding.kind == TW_VALUE_NONE ? &same : &args->padding;
     if (read_format(args->data_format, "NHWC", "NCHW", &w.format) != TW_OK ||
         read_window(args->strides, "strides", 2, &w.format, w.strides) != TW_OK ||
-        read_window(args->dilations, "dilations", 2, &w.format, w.others) != TW_OK || read_padding(padding_given, &w.padding) != TW_OK)
+        read_window(args->dilations, "dilations", 2, &w.format, w.others) != TW_OK ||
+        read_padding(padding_given, &w.padding) != TW_OK)
         return NULL;
     return tw__call(&tw__op_Conv2DBackpropInput, TW_IN(args->output_shape, args->filters, args->input), 3, attrs,
                     window_attrs(&w, "dilations", attrs));
@@ -149,7 +156,8 @@ static tw_tensor *squeeze_axis(tw_tensor *x, int64_t axis)
 }
 
 TW_API(nn_conv1d,
-       "nn.conv1d(input: tensor<T>, filters: tensor<T>, stride: ints, padding: str, data_format: str = NWC, dilations: ints = None, "
+       "nn.conv1d(input: tensor<T>, filters: tensor<T>, stride: ints, padding: str, data_format: str = NWC, "
+       "dilations: ints = None, "
        "name: str = None) -> tensor",
        "A convolution of sequences [batch, steps, channels] with filters [steps, channels, outputs].")
 {
@@ -169,7 +177,8 @@ TW_API(nn_conv1d,
 
 /* ---- pooling ---- */
 
-static tw_tensor *pool(const tw_op *op, tw_tensor *input, tw_ints sizes, tw_ints strides, const tw_value *given, const char *text, int axes)
+static tw_tensor *pool(const tw_op *op, tw_tensor *input, tw_ints sizes, tw_ints strides, const tw_value *given, const char *text,
+                       int axes)
 {
     window_args w;
     tw_attr attrs[8];
@@ -187,11 +196,13 @@ static tw_tensor *pool(const tw_op *op, tw_tensor *input, tw_ints sizes, tw_ints
 }
 
 /* By the rank of the input: sequences or images. */
-static tw_tensor *pool_any(const tw_op *op, tw_tensor *input, tw_ints sizes, tw_ints strides, const tw_value *given, const char *text)
+static tw_tensor *pool_any(const tw_op *op, tw_tensor *input, tw_ints sizes, tw_ints strides, const tw_value *given,
+                           const char *text)
 {
     int rank = input->shape.rank;
     if (rank != 3 && rank != 4) {
-        tw__fail(rank == 5 ? TW_UNIMPLEMENTED : TW_VALUE_ERROR, "`input.shape.rank` must be 3, 4 or 5%s. Received: input.shape of rank %d.",
+        tw__fail(rank == 5 ? TW_UNIMPLEMENTED : TW_VALUE_ERROR,
+                 "`input.shape.rank` must be 3, 4 or 5%s. Received: input.shape of rank %d.",
                  rank == 5 ? "; 5 is not supported here" : "", rank);
         return NULL;
     }
@@ -199,42 +210,48 @@ static tw_tensor *pool_any(const tw_op *op, tw_tensor *input, tw_ints sizes, tw_
 }
 
 TW_API(nn_max_pool2d,
-       "nn.max_pool2d(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NHWC, name: str = None) -> tensor",
+       "nn.max_pool2d(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NHWC, "
+       "name: str = None) -> tensor",
        "The greatest value of each window of images.")
 {
     return pool(&tw__op_MaxPool, args->input, args->ksize, args->strides, &args->padding, args->data_format, 2);
 }
 
 TW_API(nn_max_pool1d,
-       "nn.max_pool1d(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NWC, name: str = None) -> tensor",
+       "nn.max_pool1d(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NWC, "
+       "name: str = None) -> tensor",
        "The greatest value of each window of sequences.")
 {
     return pool(&tw__op_MaxPool, args->input, args->ksize, args->strides, &args->padding, args->data_format, 1);
 }
 
 TW_API(nn_max_pool,
-       "nn.max_pool(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = None, name: str = None) -> tensor",
+       "nn.max_pool(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = None, "
+       "name: str = None) -> tensor",
        "The greatest value of each window of sequences or images.")
 {
     return pool_any(&tw__op_MaxPool, args->input, args->ksize, args->strides, &args->padding, args->data_format);
 }
 
 TW_API(nn_avg_pool2d,
-       "nn.avg_pool2d(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NHWC, name: str = None) -> tensor",
+       "nn.avg_pool2d(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NHWC, "
+       "name: str = None) -> tensor",
        "The mean of each window of images.")
 {
     return pool(&tw__op_AvgPool, args->input, args->ksize, args->strides, &args->padding, args->data_format, 2);
 }
 
 TW_API(nn_avg_pool1d,
-       "nn.avg_pool1d(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NWC, name: str = None) -> tensor",
+       "nn.avg_pool1d(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = NWC, "
+       "name: str = None) -> tensor",
        "The mean of each window of sequences.")
 {
     return pool(&tw__op_AvgPool, args->input, args->ksize, args->strides, &args->padding, args->data_format, 1);
 }
 
 TW_API(nn_avg_pool,
-       "nn.avg_pool(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = None, name: str = None) -> tensor",
+       "nn.avg_pool(input: tensor, ksize: ints, strides: ints, padding: value, data_format: str = None, "
+       "name: str = None) -> tensor",
        "The mean of each window of sequences or images.")
 {
     return pool_any(&tw__op_AvgPool, args->input, args->ksize, args->strides, &args->padding, args->data_format);

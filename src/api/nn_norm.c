@@ -56,7 +56,8 @@ tw_tensor *tw__normalize(tw_tensor *x, tw_tensor *mean, tw_tensor *variance, tw_
 }
 
 TW_API(nn_batch_normalization,
-       "nn.batch_normalization(x: tensor, mean: tensor, variance: tensor, offset: tensor?, scale: tensor?, variance_epsilon: float, "
+       "nn.batch_normalization(x: tensor, mean: tensor, variance: tensor, offset: tensor?, scale: tensor?, "
+       "variance_epsilon: float, "
        "name: str = None) -> tensor",
        "(x - mean) / sqrt(variance + variance_epsilon) * scale + offset.")
 {

@@ -1,14 +1,15 @@
 /* Batch normalization in two passes over the rows: sums per channel, then one multiplication and addition per element.
  *
- * Sums: the rows are cut into blocks of a fixed size; within a block floats are added, blocks are added in double in their order. So the
- * result does not depend on the number of threads. Values are taken relative to the channel's first, which keeps variances exact where the
- * mean is large. */
+ * Sums: the rows are cut into blocks of a fixed size; within a block floats are added, blocks are added in double in their order.
+ * So the result does not depend on the number of threads. Values are taken relative to the channel's first, which keeps variances
+ * exact where the mean is large. */
 #include "kernel/batch_norm.h"
 #include "kernel/simd.h"
 
 enum { BLOCK_ROWS = 512, LANES = 512, ELEMENTS_PER_THREAD = 1 << 15 };
 
-/* Two sums per channel: of v and of v * w over the block's rows, where v is x - shift (w = v), or the gradient (w = x - shift). */
+/* Two sums per channel: of v and of v * w over the block's rows, where v is x - shift (w = v), or the gradient (w = x - shift).
+ */
 typedef struct sums {
     const float *x, *gradient, *shift;
     int64_t rows, channels;
@@ -48,7 +49,8 @@ static void sum_blocks(void *context, int64_t begin, int64_t end)
 {
     const sums *s = context;
     for (int64_t i = begin; i < end; i++)
-        sum_block(s, i * BLOCK_ROWS, (i + 1) * BLOCK_ROWS < s->rows ? (i + 1) * BLOCK_ROWS : s->rows, s->blocks + i * 2 * s->channels);
+        sum_block(s, i * BLOCK_ROWS, (i + 1) * BLOCK_ROWS < s->rows ? (i + 1) * BLOCK_ROWS : s->rows,
+                  s->blocks + i * 2 * s->channels);
 }
 
 /* totals: [2, channels] */
@@ -122,8 +124,8 @@ static void spread_affine(affine *f, int64_t rows)
     tw__parallel(rows, ELEMENTS_PER_THREAD / (f->channels + 1) + 1, run_affine, f);
 }
 
-tw_status tw__batch_normalize(const float *x, int64_t rows, int64_t channels, const float *scale, const float *offset, const float *mean,
-                              const float *variance, float epsilon, float *y)
+tw_status tw__batch_normalize(const float *x, int64_t rows, int64_t channels, const float *scale, const float *offset,
+                              const float *mean, const float *variance, float epsilon, float *y)
 {
     if (rows == 0 || channels == 0)
         return TW_OK;
@@ -141,8 +143,9 @@ tw_status tw__batch_normalize(const float *x, int64_t rows, int64_t channels, co
     return TW_OK;
 }
 
-tw_status tw__batch_norm_grad(const float *gradient, const float *x, int64_t rows, int64_t channels, const float *scale, const float *mean,
-                              const float *variance, float epsilon, bool training, float *x_grad, float *scale_grad, float *offset_grad)
+tw_status tw__batch_norm_grad(const float *gradient, const float *x, int64_t rows, int64_t channels, const float *scale,
+                              const float *mean, const float *variance, float epsilon, bool training, float *x_grad,
+                              float *scale_grad, float *offset_grad)
 {
     if (channels == 0)
         return TW_OK;

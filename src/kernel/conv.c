@@ -8,10 +8,11 @@ static bool is_small_float(tw_dtype dtype)
 }
 
 /* The same in float, through buffers. */
-static tw_status run_as_float(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, int64_t a_count, const void *b,
-                              int64_t b_count, void *result, int64_t result_count)
+static tw_status run_as_float(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, int64_t a_count,
+                              const void *b, int64_t b_count, void *result, int64_t result_count)
 {
-    tw__buffer *x = tw__buffer_new((size_t)a_count * sizeof(float)), *y = x ? tw__buffer_new((size_t)b_count * sizeof(float)) : NULL;
+    tw__buffer *x = tw__buffer_new((size_t)a_count * sizeof(float)),
+               *y = x ? tw__buffer_new((size_t)b_count * sizeof(float)) : NULL;
     tw__buffer *z = y ? tw__buffer_new((size_t)result_count * sizeof(float)) : NULL;
     tw_status status = z ? TW_OK : tw__error_status();
     if (status == TW_OK) {
@@ -41,8 +42,8 @@ tw_status tw__conv_run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv,
         return TW_OK;
     }
     if (is_small_float(dtype))
-        return run_as_float(kind, dtype, conv, a, kind == TW_CONV_INPUT ? filter : input, b, kind == TW_CONV_OUTPUT ? filter : output,
-                            result, count);
+        return run_as_float(kind, dtype, conv, a, kind == TW_CONV_INPUT ? filter : input, b,
+                            kind == TW_CONV_OUTPUT ? filter : output, result, count);
     tw_status status;
     if (dtype == TW_FLOAT32 && tw__conv_onednn(kind, conv, a, b, result, &status))
         return status;

@@ -1,10 +1,10 @@
 /* Convolutions of images [batch, rows, columns, channels] and their two gradients.
  *
- * Filters are [rows, columns, channels of one group, output channels]. A depthwise filter [rows, columns, channels, multiplier] is the same
- * memory with as many groups as there are channels. Padding adds zeros that are never stored.
+ * Filters are [rows, columns, channels of one group, output channels]. A depthwise filter [rows, columns, channels, multiplier]
+ * is the same memory with as many groups as there are channels. Padding adds zeros that are never stored.
  *
- * conv.c chooses: oneDNN (conv_onednn.c) for floats if the library is there, else conv_plain.c. Half and bfloat16 run as float. The
- * environment's THALWEG_ONEDNN=0 leaves the library out. */
+ * conv.c chooses: oneDNN (conv_onednn.c) for floats if the library is there, else conv_plain.c. Half and bfloat16 run as float.
+ * The environment's THALWEG_ONEDNN=0 leaves the library out. */
 #ifndef TW_CONV_H
 #define TW_CONV_H
 
@@ -24,7 +24,8 @@ typedef enum tw__conv_kind {
     TW_CONV_FILTER, /* input, output's gradient -> filter's gradient */
 } tw__conv_kind;
 
-/* `a` and `b` are the two operands in the order above. The sizes are known to fit each other and their products not to overflow. */
+/* `a` and `b` are the two operands in the order above. The sizes are known to fit each other and their products not to overflow.
+ */
 tw_status tw__conv_run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result);
 
 /* The first does nothing and says false where the library is missing or has no fast form; no error is set then. */

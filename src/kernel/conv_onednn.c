@@ -1,9 +1,10 @@
 /* Convolutions by oneDNN, which is loaded with the first of them and never needed to be there.
  *
- * The batch is cut into as many parts as there are threads; each part runs single-threaded on one of the pool's threads, so oneDNN's own
- * threads (OpenMP) never start: they collapse when another process competes for the processor. Primitives are made for the part's size and
- * kept in a bounded table. Filters are brought to the layout that the primitive likes first, and a filter's gradient back to ours; parts of
- * that gradient are summed in the order of the parts, so the result depends on the number of threads alone. */
+ * The batch is cut into as many parts as there are threads; each part runs single-threaded on one of the pool's threads, so
+ * oneDNN's own threads (OpenMP) never start: they collapse when another process competes for the processor. Primitives are made
+ * for the part's size and kept in a bounded table. Filters are brought to the layout that the primitive likes first, and a
+ * filter's gradient back to ours; parts of that gradient are summed in the order of the parts, so the result depends on the
+ * number of threads alone. */
 #include "kernel/conv.h"
 
 #if defined(__has_include)
@@ -35,14 +36,16 @@ enum {
 
 /* ---- the library ---- */
 
-#define FUNCTIONS(X)                                                                                                     \
-    X(dnnl_engine_create) X(dnnl_stream_create) X(dnnl_stream_destroy) X(dnnl_memory_desc_init_by_strides)               \
-    X(dnnl_memory_desc_init_by_tag) X(dnnl_memory_desc_equal) X(dnnl_memory_desc_get_size) X(dnnl_memory_create)         \
-    X(dnnl_memory_destroy) X(dnnl_primitive_attr_create) X(dnnl_primitive_attr_set_scratchpad_mode)                      \
-    X(dnnl_primitive_attr_destroy) X(dnnl_primitive_desc_create) X(dnnl_primitive_desc_destroy)                          \
-    X(dnnl_primitive_desc_query) X(dnnl_primitive_desc_query_md) X(dnnl_primitive_create) X(dnnl_primitive_destroy)      \
-    X(dnnl_primitive_execute) X(dnnl_reorder_primitive_desc_create) X(dnnl_dilated_convolution_forward_desc_init)        \
-    X(dnnl_dilated_convolution_backward_data_desc_init) X(dnnl_dilated_convolution_backward_weights_desc_init)
+#define FUNCTIONS(X)                                                                                                             \
+    X(dnnl_engine_create)                                                                                                        \
+    X(dnnl_stream_create) X(dnnl_stream_destroy) X(dnnl_memory_desc_init_by_strides) X(dnnl_memory_desc_init_by_tag)             \
+        X(dnnl_memory_desc_equal) X(dnnl_memory_desc_get_size) X(dnnl_memory_create) X(dnnl_memory_destroy)                      \
+            X(dnnl_primitive_attr_create) X(dnnl_primitive_attr_set_scratchpad_mode) X(dnnl_primitive_attr_destroy)              \
+                X(dnnl_primitive_desc_create) X(dnnl_primitive_desc_destroy) X(dnnl_primitive_desc_query)                        \
+                    X(dnnl_primitive_desc_query_md) X(dnnl_primitive_create) X(dnnl_primitive_destroy) X(dnnl_primitive_execute) \
+                        X(dnnl_reorder_primitive_desc_create) X(dnnl_dilated_convolution_forward_desc_init)                      \
+                            X(dnnl_dilated_convolution_backward_data_desc_init)                                                  \
+                                X(dnnl_dilated_convolution_backward_weights_desc_init)
 
 #define X(name) static __typeof__(name) *p_##name;
 FUNCTIONS(X)
@@ -70,8 +73,8 @@ static void load(void)
     p_omp_get_max_threads = (int (*)(void))dlsym(library, "omp_get_max_threads");
     p_omp_set_num_threads = (void (*)(int))dlsym(library, "omp_set_num_threads");
     available = found && p_dnnl_engine_create(&engine, dnnl_cpu, 0) == dnnl_success &&
-        p_dnnl_primitive_attr_create(&attributes) == dnnl_success &&
-        p_dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user) == dnnl_success;
+                p_dnnl_primitive_attr_create(&attributes) == dnnl_success &&
+                p_dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user) == dnnl_success;
 }
 
 /* The thread's own number of OpenMP threads, put back by end_single. */
@@ -94,12 +97,12 @@ static void end_single(int before)
 /* ---- primitives ---- */
 
 typedef struct entry {
-    tw__conv conv;               /* with the part's batch */
+    tw__conv conv; /* with the part's batch */
     tw__conv_kind kind;
-    int references;              /* under the lock; the table's own is one of them */
-    uint64_t used;               /* when it was last asked for */
-    dnnl_primitive_t primitive;  /* NULL: there is no fast form */
-    dnnl_primitive_t reorder;    /* of the filter to `filter`, or of its gradient back to `own`; NULL: they are the same */
+    int references;             /* under the lock; the table's own is one of them */
+    uint64_t used;              /* when it was last asked for */
+    dnnl_primitive_t primitive; /* NULL: there is no fast form */
+    dnnl_primitive_t reorder;   /* of the filter to `filter`, or of its gradient back to `own`; NULL: they are the same */
     dnnl_memory_desc_t input, own, filter, output, scratch;
     size_t filter_bytes, scratch_bytes;
 } entry;
@@ -130,14 +133,16 @@ static void entry_release(entry *e)
 static bool describe_memory(entry *e, dnnl_memory_desc_t *any)
 {
     const tw__conv *c = &e->conv;
-    dnnl_dims_t input = { c->batch, c->in_channels, c->in[0], c->in[1] }, output = { c->batch, c->out_channels, c->out[0], c->out[1] };
+    dnnl_dims_t input = { c->batch, c->in_channels, c->in[0], c->in[1] },
+                output = { c->batch, c->out_channels, c->out[0], c->out[1] };
     int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups, all = c->out_channels;
-    dnnl_dims_t dims = { c->groups, out, in, c->filter[0], c->filter[1] }, strides = { out, 1, all, c->filter[1] * in * all, in * all };
+    dnnl_dims_t dims = { c->groups, out, in, c->filter[0], c->filter[1] },
+                strides = { out, 1, all, c->filter[1] * in * all, in * all };
     int skip = c->groups == 1, rank = 5 - skip;
     return p_dnnl_memory_desc_init_by_tag(&e->input, 4, input, dnnl_f32, dnnl_nhwc) == dnnl_success &&
-        p_dnnl_memory_desc_init_by_tag(&e->output, 4, output, dnnl_f32, dnnl_nhwc) == dnnl_success &&
-        p_dnnl_memory_desc_init_by_strides(&e->own, rank, dims + skip, dnnl_f32, strides + skip) == dnnl_success &&
-        p_dnnl_memory_desc_init_by_tag(any, rank, dims + skip, dnnl_f32, dnnl_format_tag_any) == dnnl_success;
+           p_dnnl_memory_desc_init_by_tag(&e->output, 4, output, dnnl_f32, dnnl_nhwc) == dnnl_success &&
+           p_dnnl_memory_desc_init_by_strides(&e->own, rank, dims + skip, dnnl_f32, strides + skip) == dnnl_success &&
+           p_dnnl_memory_desc_init_by_tag(any, rank, dims + skip, dnnl_f32, dnnl_format_tag_any) == dnnl_success;
 }
 
 static dnnl_primitive_desc_t describe_primitive(entry *e, dnnl_memory_desc_t *any)
@@ -148,17 +153,18 @@ static dnnl_primitive_desc_t describe_primitive(entry *e, dnnl_memory_desc_t *an
     dnnl_convolution_desc_t forward, backward;
     dnnl_primitive_desc_t made = NULL, hint = NULL;
     dnnl_prop_kind_t mode = e->kind == TW_CONV_OUTPUT ? dnnl_forward_inference : dnnl_forward_training;
-    if (p_dnnl_dilated_convolution_forward_desc_init(&forward, mode, dnnl_convolution_direct, &e->input, any, NULL, &e->output, strides,
-                                                     dilates, before, after) != dnnl_success ||
+    if (p_dnnl_dilated_convolution_forward_desc_init(&forward, mode, dnnl_convolution_direct, &e->input, any, NULL, &e->output,
+                                                     strides, dilates, before, after) != dnnl_success ||
         p_dnnl_primitive_desc_create(&hint, &forward, attributes, engine, NULL) != dnnl_success)
         return NULL;
     if (e->kind == TW_CONV_OUTPUT)
         return hint;
-    dnnl_status_t status = e->kind == TW_CONV_INPUT
-        ? p_dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &e->input, any, &e->output, strides,
-                                                             dilates, before, after)
-        : p_dnnl_dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &e->input, any, NULL, &e->output,
-                                                                strides, dilates, before, after);
+    dnnl_status_t status =
+        e->kind == TW_CONV_INPUT
+            ? p_dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &e->input, any, &e->output,
+                                                                 strides, dilates, before, after)
+            : p_dnnl_dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &e->input, any, NULL,
+                                                                    &e->output, strides, dilates, before, after);
     if (status != dnnl_success || p_dnnl_primitive_desc_create(&made, &backward, attributes, engine, hint) != dnnl_success)
         made = NULL;
     p_dnnl_primitive_desc_destroy(hint);
@@ -171,8 +177,8 @@ static bool make_reorder(entry *e)
         return true;
     bool back = e->kind == TW_CONV_FILTER;
     dnnl_primitive_desc_t description;
-    if (p_dnnl_reorder_primitive_desc_create(&description, back ? &e->filter : &e->own, engine, back ? &e->own : &e->filter, engine,
-                                             NULL) != dnnl_success)
+    if (p_dnnl_reorder_primitive_desc_create(&description, back ? &e->filter : &e->own, engine, back ? &e->own : &e->filter,
+                                             engine, NULL) != dnnl_success)
         return false;
     dnnl_status_t status = p_dnnl_primitive_create(&e->reorder, description);
     p_dnnl_primitive_desc_destroy(description);
@@ -190,8 +196,8 @@ static void entry_fill(entry *e)
         return;
     const char *form = NULL;
     p_dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, &form);
-    const dnnl_memory_desc_t *filter =
-        p_dnnl_primitive_desc_query_md(description, e->kind == TW_CONV_FILTER ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
+    const dnnl_memory_desc_t *filter = p_dnnl_primitive_desc_query_md(
+        description, e->kind == TW_CONV_FILTER ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
     const dnnl_memory_desc_t *scratch = p_dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
     if (form && !tw__starts_with(form, "ref") && filter && scratch) {
         e->filter = *filter;
@@ -287,11 +293,11 @@ typedef struct job {
     tw__conv_kind kind;
     const tw__conv *conv;
     int64_t parts;
-    entry *large, *small;          /* for the first batch % parts parts, and for the others; the same if they divide */
+    entry *large, *small; /* for the first batch % parts parts, and for the others; the same if they divide */
     const float *a, *b;
     float *result;
     char *scratch, *large_filter, *small_filter; /* filters in the primitives' layouts */
-    char *filter_parts;            /* per part: the gradient in the primitive's layout, then in ours */
+    char *filter_parts;                          /* per part: the gradient in the primitive's layout, then in ours */
     size_t scratch_each, filter_each, own_bytes;
     _Atomic bool failed;
 } job;
@@ -316,13 +322,15 @@ static void run_part(job *j, int64_t part)
     if (j->kind == TW_CONV_OUTPUT) {
         argument arguments[] = { { DNNL_ARG_SRC, &e->input, (void *)(uintptr_t)(j->a + input_at) },
                                  { DNNL_ARG_WEIGHTS, &e->filter, e->reorder ? converted : (void *)(uintptr_t)j->b },
-                                 { DNNL_ARG_DST, &e->output, j->result + output_at }, scratch };
+                                 { DNNL_ARG_DST, &e->output, j->result + output_at },
+                                 scratch };
         if (!execute(e->primitive, arguments, 4))
             j->failed = true;
     } else if (j->kind == TW_CONV_INPUT) {
         argument arguments[] = { { DNNL_ARG_DIFF_DST, &e->output, (void *)(uintptr_t)(j->b + output_at) },
                                  { DNNL_ARG_WEIGHTS, &e->filter, e->reorder ? converted : (void *)(uintptr_t)j->a },
-                                 { DNNL_ARG_DIFF_SRC, &e->input, j->result + input_at }, scratch };
+                                 { DNNL_ARG_DIFF_SRC, &e->input, j->result + input_at },
+                                 scratch };
         if (!execute(e->primitive, arguments, 4))
             j->failed = true;
     } else {
@@ -330,7 +338,8 @@ static void run_part(job *j, int64_t part)
         void *own = part == 0 ? (void *)j->result : blocked + (j->filter_each - j->own_bytes);
         argument arguments[] = { { DNNL_ARG_SRC, &e->input, (void *)(uintptr_t)(j->a + input_at) },
                                  { DNNL_ARG_DIFF_DST, &e->output, (void *)(uintptr_t)(j->b + output_at) },
-                                 { DNNL_ARG_DIFF_WEIGHTS, &e->filter, e->reorder ? blocked : own }, scratch };
+                                 { DNNL_ARG_DIFF_WEIGHTS, &e->filter, e->reorder ? blocked : own },
+                                 scratch };
         argument back[] = { { DNNL_ARG_FROM, &e->filter, blocked }, { DNNL_ARG_TO, &e->own, own } };
         if (!execute(e->primitive, arguments, 4) || (e->reorder && !execute(e->reorder, back, 2)))
             j->failed = true;
@@ -403,7 +412,7 @@ static bool is_moderate(const tw__conv *conv)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         moderate = moderate && pairs[i][0] < 1 << 14 && pairs[i][1] < 1 << 14;
     return moderate && tw__conv_filter_count(conv) < 1 << 29 && tw__conv_input_count(conv) / conv->batch < 1 << 29 &&
-        tw__conv_output_count(conv) / conv->batch < 1 << 29;
+           tw__conv_output_count(conv) / conv->batch < 1 << 29;
 }
 
 bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, tw_status *status)

@@ -1,6 +1,7 @@
 /* Pooling: spreads the loops (pool_loops.c) over threads and lets half and bfloat16 run as float.
  *
- * A thread takes whole rows of windows; where windows share elements that are added to (gradients of overlapping windows), whole images. */
+ * A thread takes whole rows of windows; where windows share elements that are added to (gradients of overlapping windows), whole
+ * images. */
 #include "kernel/pool.h"
 #include "kernel/kernel.h"
 
@@ -21,8 +22,7 @@ static void body(void *context, int64_t begin, int64_t end)
 static void spread(tw__pool_loop *loop, tw__pool_job job, bool adds)
 {
     const tw__pool *p = job.pool;
-    bool apart = p->stride[0] >= p->window[0];
-    spreading r = { job, loop, adds && !apart ? p->out[0] : 1 };
+    spreading r = { job, loop, adds && p->stride[0] < p->window[0] ? p->out[0] : 1 };
     int64_t rows = p->batch * p->out[0];
     if (rows == 0)
         return;
@@ -40,18 +40,32 @@ static int64_t out_count(const tw__pool *p)
     return p->batch * p->out[0] * p->out[1] * p->channels;
 }
 
+/* Every element lies in exactly one window. */
+static bool covers_all(const tw__pool *p)
+{
+    bool all = true;
+    for (int i = 0; i < 2; i++)
+        all = all && p->stride[i] == p->window[i] && p->out[i] * p->stride[i] - p->before[i] >= p->in[i];
+    return all;
+}
+
 typedef enum which { MAX, MAX_GRAD, MAX_GRAD_GRAD, MEAN, MEAN_GRAD } which;
 
 static tw_status run_plain(which kind, tw_dtype dtype, tw__pool_job job)
 {
     const tw__pool_loops *loops = &tw__pool_table[dtype];
-    tw__pool_loop *loop = kind == MAX ? loops->max : kind == MAX_GRAD ? loops->max_grad : kind == MAX_GRAD_GRAD ? loops->max_grad_grad
-        : kind == MEAN ? loops->mean : loops->mean_grad;
+    tw__pool_loop *loop = kind == MAX             ? loops->max
+                          : kind == MAX_GRAD      ? loops->max_grad
+                          : kind == MAX_GRAD_GRAD ? loops->max_grad_grad
+                          : kind == MEAN          ? loops->mean
+                                                  : loops->mean_grad;
     if (!loop)
         return tw__fail(TW_UNIMPLEMENTED, "pooling of %s", tw_dtype_name(dtype));
     bool adds = kind == MAX_GRAD || kind == MEAN_GRAD;
-    if (adds)
-        memset(job.result, 0, (size_t)in_count(job.pool) * tw__element_size(dtype));
+    const tw__pool *p = job.pool;
+    job.apart = p->stride[0] >= p->window[0] && p->stride[1] >= p->window[1];
+    if (adds && !covers_all(p))
+        memset(job.result, 0, (size_t)in_count(p) * tw__element_size(dtype));
     spread(loop, job, adds);
     return TW_OK;
 }
@@ -96,15 +110,16 @@ tw_status tw__max_pool(tw_dtype dtype, const tw__pool *pool, const void *input, 
     return run(MAX, dtype, (tw__pool_job){ .pool = pool, .input = input, .result = output });
 }
 
-tw_status tw__max_pool_grad(tw_dtype dtype, const tw__pool *pool, const void *input, const void *output, const void *gradient, void *result)
+tw_status tw__max_pool_grad(tw_dtype dtype, const tw__pool *pool, const void *input, const void *output, const void *gradient,
+                            void *result)
 {
-    return run(MAX_GRAD, dtype, (tw__pool_job){ pool, input, output, gradient, result });
+    return run(MAX_GRAD, dtype, (tw__pool_job){ pool, input, output, gradient, result, false });
 }
 
-tw_status tw__max_pool_grad_grad(tw_dtype dtype, const tw__pool *pool, const void *input, const void *output, const void *gradient,
-                                 void *result)
+tw_status tw__max_pool_grad_grad(tw_dtype dtype, const tw__pool *pool, const void *input, const void *output,
+                                 const void *gradient, void *result)
 {
-    return run(MAX_GRAD_GRAD, dtype, (tw__pool_job){ pool, input, output, gradient, result });
+    return run(MAX_GRAD_GRAD, dtype, (tw__pool_job){ pool, input, output, gradient, result, false });
 }
 
 tw_status tw__mean_pool(tw_dtype dtype, const tw__pool *pool, const void *input, void *output)

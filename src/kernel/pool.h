@@ -13,10 +13,11 @@ typedef struct tw__pool {
 /* Any real dtype. */
 tw_status tw__max_pool(tw_dtype dtype, const tw__pool *pool, const void *input, void *output);
 /* A window's gradient goes to the first of its elements that equals the output. */
-tw_status tw__max_pool_grad(tw_dtype dtype, const tw__pool *pool, const void *input, const void *output, const void *gradient, void *result);
+tw_status tw__max_pool_grad(tw_dtype dtype, const tw__pool *pool, const void *input, const void *output, const void *gradient,
+                            void *result);
 /* The way back: result [as the output] takes the gradient [as the input] of the element that was chosen. */
-tw_status tw__max_pool_grad_grad(tw_dtype dtype, const tw__pool *pool, const void *input, const void *output, const void *gradient,
-                                 void *result);
+tw_status tw__max_pool_grad_grad(tw_dtype dtype, const tw__pool *pool, const void *input, const void *output,
+                                 const void *gradient, void *result);
 /* Floats. */
 tw_status tw__mean_pool(tw_dtype dtype, const tw__pool *pool, const void *input, void *output);
 tw_status tw__mean_pool_grad(tw_dtype dtype, const tw__pool *pool, const void *gradient, void *result);
@@ -26,6 +27,7 @@ typedef struct tw__pool_job {
     const tw__pool *pool;
     const void *input, *output, *gradient;
     void *result;
+    bool apart; /* windows share no element: gradients are stored, not added */
 } tw__pool_job;
 typedef void tw__pool_loop(const tw__pool_job *job, int64_t begin, int64_t end);
 typedef struct tw__pool_loops {

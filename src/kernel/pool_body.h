@@ -45,6 +45,14 @@ static TW_CLONES void NAME(max_grad)(const tw__pool_job *job, int64_t begin, int
                         int64_t pixel = image + (y * p->in[1] + x) * channels + first;
                         const type *in = (const type *)job->input + pixel;
                         type *result = (type *)job->result + pixel;
+                        if (job->apart) {
+                            TW_INDEPENDENT
+                            for (int64_t c = 0; c < count; c++) {
+                                result[c] = in[c] == out[c] ? left[c] : (type)0;
+                                left[c] = in[c] == out[c] ? (type)0 : left[c];
+                            }
+                            continue;
+                        }
                         TW_INDEPENDENT
                         for (int64_t c = 0; c < count; c++) {
                             type taken = in[c] == out[c] ? left[c] : (type)0;
@@ -125,6 +133,12 @@ static TW_CLONES void NAME(mean_grad)(const tw__pool_job *job, int64_t begin, in
             for (int64_t y = w.y; y < w.y_end; y++) {
                 for (int64_t x = w.x; x < w.x_end; x++) {
                     type *result = image + (y * p->in[1] + x) * channels;
+                    if (job->apart) {
+                        TW_INDEPENDENT
+                        for (int64_t c = 0; c < channels; c++)
+                            result[c] = gradient[c] * share;
+                        continue;
+                    }
                     TW_INDEPENDENT
                     for (int64_t c = 0; c < channels; c++)
                         result[c] += gradient[c] * share;

@@ -32,8 +32,10 @@ tw_status tw__layer_sizes(const char *name, tw_ints given, int count, bool zero_
     if (!fits)
         tw__fail(TW_VALUE_ERROR, "The `%s` argument must be a tuple of %d integers. Received: %s", name, count, text ? text : "");
     else
-        tw__fail(TW_VALUE_ERROR, "The `%s` argument must be a tuple of %d integers. Received: %s including {%lld} that does not satisfy the "
-                 "requirement `%s 0`.", name, count, text ? text : "", (long long)bad, zero_allowed ? ">=" : ">");
+        tw__fail(TW_VALUE_ERROR,
+                 "The `%s` argument must be a tuple of %d integers. Received: %s including {%lld} that does not satisfy the "
+                 "requirement `%s 0`.",
+                 name, count, text ? text : "", (long long)bad, zero_allowed ? ">=" : ">");
     tw__free(text);
     return tw__error_status();
 }
@@ -46,10 +48,12 @@ tw_status tw__layer_padding(const char *given, bool causal_allowed, char *out)
         small[i + 1] = 0;
     }
     bool known = given && strlen(given) < sizeof small &&
-        (strcmp(small, "valid") == 0 || strcmp(small, "same") == 0 || strcmp(small, "causal") == 0);
+                 (strcmp(small, "valid") == 0 || strcmp(small, "same") == 0 || strcmp(small, "causal") == 0);
     if (!known)
-        return tw__fail(TW_VALUE_ERROR, "The `padding` argument must be a list/tuple or one of \"valid\", \"same\" (or \"causal\", only for "
-                        "`Conv1D). Received: %s", given ? given : "None");
+        return tw__fail(TW_VALUE_ERROR,
+                        "The `padding` argument must be a list/tuple or one of \"valid\", \"same\" (or \"causal\", only for "
+                        "`Conv1D). Received: %s",
+                        given ? given : "None");
     if (small[0] == 'c' && !causal_allowed)
         return tw__fail(TW_VALUE_ERROR, "Causal padding is only supported for `Conv1D`and `SeparableConv1D`.");
     memcpy(out, small, sizeof small);
@@ -61,7 +65,8 @@ tw_status tw__layer_channels_first(const char *data_format, bool *first)
     *first = data_format && strcmp(data_format, "channels_first") == 0;
     if (!data_format || *first || strcmp(data_format, "channels_last") == 0)
         return TW_OK;
-    return tw__fail(TW_VALUE_ERROR, "The `data_format` argument must be one of \"channels_first\", \"channels_last\". Received: %s", data_format);
+    return tw__fail(TW_VALUE_ERROR,
+                    "The `data_format` argument must be one of \"channels_first\", \"channels_last\". Received: %s", data_format);
 }
 
 tw_status tw__layer_refuse(const tw_layer *layer, const tw__unsupported *arguments, int count)
@@ -88,7 +93,8 @@ tw_status tw__layer_need_rank(const tw_layer *layer, const tw_shape *shape, int 
     if (shape->rank < 0 || shape->rank == rank)
         return TW_OK;
     char *text = tw__shape_tuple(shape);
-    tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=%d, found ndim=%d. Full shape received: %s",
+    tw__fail(TW_VALUE_ERROR,
+             "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=%d, found ndim=%d. Full shape received: %s",
              layer->name, rank, shape->rank, text ? text : "");
     tw__free(text);
     return tw__error_status();

@@ -1,8 +1,8 @@
 /* keras.layers.BatchNormalization: (x - mean) / sqrt(variance + epsilon) * gamma + beta.
  *
- * Training, the mean and variance are the batch's, and the moving ones follow them. Batches of images with their channels last or second go
- * through FusedBatchNormV3, whose moving variance is the unbiased one; all others through plain ops, with the biased one: as in Keras.
- * In checkpoints `axis` is a child of its own, a list that holds no variables. */
+ * Training, the mean and variance are the batch's, and the moving ones follow them. Batches of images with their channels last or
+ * second go through FusedBatchNormV3, whose moving variance is the unbiased one; all others through plain ops, with the biased
+ * one: as in Keras. In checkpoints `axis` is a child of its own, a list that holds no variables. */
 #include "api/nn.h"
 #include "keras/layers/layers.h"
 
@@ -11,18 +11,20 @@ typedef struct batch_normalization {
     double momentum, epsilon;
     bool center, scale, fused;
     int axis_count;
-    int64_t axes[TW_MAX_RANK];   /* as given; from the build on, not negative */
-    int rank;                    /* of the inputs it was built for */
-    int64_t sizes[TW_MAX_RANK];  /* of those axes */
-    tw_tensor *ones, *zeros;     /* for gamma and beta where there are none */
+    int64_t axes[TW_MAX_RANK];  /* as given; from the build on, not negative */
+    int rank;                   /* of the inputs it was built for */
+    int64_t sizes[TW_MAX_RANK]; /* of those axes */
+    tw_tensor *ones, *zeros;    /* for gamma and beta where there are none */
 } batch_normalization;
 
 static tw_status norm_init(void *self, const void *given)
 {
     batch_normalization *layer = self;
     const tw_layers_batch_normalization_args *args = given;
-    const tw__unsupported refused[] = { { "beta_regularizer", args->beta_regularizer }, { "gamma_regularizer", args->gamma_regularizer },
-                                        { "beta_constraint", args->beta_constraint }, { "gamma_constraint", args->gamma_constraint },
+    const tw__unsupported refused[] = { { "beta_regularizer", args->beta_regularizer },
+                                        { "gamma_regularizer", args->gamma_regularizer },
+                                        { "beta_constraint", args->beta_constraint },
+                                        { "gamma_constraint", args->gamma_constraint },
                                         { "synchronized", args->synchronized ? "" : NULL } };
     TW_TRY(tw__layer_refuse(&layer->layer, refused, 5));
     const tw_named initializers[] = { args->beta_initializer, args->gamma_initializer, args->moving_mean_initializer,
@@ -30,7 +32,8 @@ static tw_status norm_init(void *self, const void *given)
     for (int i = 0; i < 4; i++)
         TW_TRY(tw__layer_check_initializer(initializers[i]));
     if (args->axis.count < 1 || args->axis.count > TW_MAX_RANK)
-        return tw__fail(TW_TYPE_ERROR, "Expected an int or a list/tuple of ints for the argument 'axis', but received %lld of them",
+        return tw__fail(TW_TYPE_ERROR,
+                        "Expected an int or a list/tuple of ints for the argument 'axis', but received %lld of them",
                         (long long)args->axis.count);
     layer->axis_count = (int)args->axis.count;
     memcpy(layer->axes, args->axis.items, (size_t)layer->axis_count * sizeof *layer->axes);
@@ -61,14 +64,17 @@ static tw_status resolve_axes(batch_normalization *layer, const tw_shape *input)
     for (int i = 0; i < layer->axis_count; i++) {
         int64_t axis = layer->axes[i] < 0 ? layer->axes[i] + input->rank : layer->axes[i];
         if (axis < 0 || axis >= input->rank)
-            return tw__fail(TW_VALUE_ERROR, "Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with inputs.rank=%d). "
-                            "Received: axis=(%lld,)", input->rank, (long long)axis);
+            return tw__fail(TW_VALUE_ERROR,
+                            "Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with inputs.rank=%d). "
+                            "Received: axis=(%lld,)",
+                            input->rank, (long long)axis);
         for (int k = 0; k < i; k++) {
             if (layer->axes[k] == axis)
                 return tw__fail(TW_VALUE_ERROR, "Duplicate axis: %lld", (long long)axis);
         }
         if (input->dims[axis] < 0)
-            return tw__fail(TW_VALUE_ERROR, "Input has undefined `axis` dimension. Received input with shape %s. Axis value: %lld",
+            return tw__fail(TW_VALUE_ERROR,
+                            "Input has undefined `axis` dimension. Received input with shape %s. Axis value: %lld",
                             tw__shape_text(input), (long long)axis);
         layer->axes[i] = axis;
         layer->sizes[i] = input->dims[axis];
@@ -93,8 +99,8 @@ static tw_status norm_build(tw_layer *self, const tw_shape *input)
     TW_TRY(resolve_axes(layer, input));
     TW_TRY(track_axis(layer));
     layer->rank = input->rank;
-    layer->fused = input->rank == 4 && layer->axis_count == 1 && (layer->axes[0] == 1 || layer->axes[0] == 3) &&
-        self->dtype != TW_FLOAT64;
+    layer->fused =
+        input->rank == 4 && layer->axis_count == 1 && (layer->axes[0] == 1 || layer->axes[0] == 3) && self->dtype != TW_FLOAT64;
     tw_shape shape = TW_SHAPE(layer->sizes[0]);
     if (layer->axis_count > 1) { /* as large as the input, ones elsewhere */
         shape.rank = input->rank;
@@ -112,8 +118,8 @@ static tw_status norm_build(tw_layer *self, const tw_shape *input)
                     { "moving_mean", args->moving_mean_initializer, true, false },
                     { "moving_variance", args->moving_variance_initializer, true, false } };
     for (int i = 0; i < 4; i++) {
-        if (weights[i].wanted && !tw__layer_add_weight(self, weights[i].name, &shape, parameter_dtype(layer), weights[i].initializer,
-                                                       weights[i].trainable))
+        if (weights[i].wanted && !tw__layer_add_weight(self, weights[i].name, &shape, parameter_dtype(layer),
+                                                       weights[i].initializer, weights[i].trainable))
             return tw__error_status();
     }
     return TW_OK;
@@ -129,8 +135,10 @@ static tw_status check_input(const batch_normalization *layer, const tw_shape *s
         if (size < 0 || size == layer->sizes[i])
             continue;
         char *text = tw__shape_tuple(shape);
-        tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected axis %lld of input shape to have value %lld, "
-                 "but received input with shape %s", layer->layer.name, (long long)layer->axes[i], (long long)layer->sizes[i], text ? text : "");
+        tw__fail(TW_VALUE_ERROR,
+                 "Input 0 of layer \"%s\" is incompatible with the layer: expected axis %lld of input shape to have value %lld, "
+                 "but received input with shape %s",
+                 layer->layer.name, (long long)layer->axes[i], (long long)layer->sizes[i], text ? text : "");
         tw__free(text);
         return tw__error_status();
     }
@@ -171,7 +179,8 @@ static tw_tensor *call_fused(batch_normalization *layer, tw_tensor *x, bool trai
     if (!gamma || !beta || !mean || !variance)
         return NULL;
     tw_attr attrs[] = { TW_A_FLOAT("epsilon", layer->epsilon), TW_A_STRING("data_format", layer->axes[0] == 1 ? "NCHW" : "NHWC"),
-                        TW_A_BOOL("is_training", training), TW_A_FLOAT("exponential_avg_factor", training ? 1 - layer->momentum : 1) };
+                        TW_A_BOOL("is_training", training),
+                        TW_A_FLOAT("exponential_avg_factor", training ? 1 - layer->momentum : 1) };
     tw_tensor *outputs[6];
     int count = 6;
     if (tw__apply(&tw__op_FusedBatchNormV3, TW_IN(x, gamma, beta, mean, variance), 5, attrs, 4, outputs, &count) != TW_OK)
@@ -195,7 +204,8 @@ static tw_status follow(batch_normalization *layer, const char *name, tw_tensor 
 {
     tw_auto tw_tensor *moving = tw__layer_read(&layer->layer, name);
     tw_auto tw_tensor *wide = moving && value->dtype != moving->dtype
-        ? tw__call(&tw__op_Cast, TW_IN(value), 1, TW_WITH(TW_A_TYPE("DstT", moving->dtype)), 1) : tw_retain(value);
+                                  ? tw__call(&tw__op_Cast, TW_IN(value), 1, TW_WITH(TW_A_TYPE("DstT", moving->dtype)), 1)
+                                  : tw_retain(value);
     if (!moving || !wide)
         return tw__error_status();
     double rate = 1 - layer->momentum;
@@ -284,14 +294,19 @@ static void norm_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "axis", axis);
 }
 
-static const tw__layer_methods norm_methods = { .build = norm_build, .call = norm_call, .output_shape = norm_output_shape,
-                                                .config = norm_config, .own_config = " axis synchronized " };
+static const tw__layer_methods norm_methods = { .build = norm_build,
+                                                .call = norm_call,
+                                                .output_shape = norm_output_shape,
+                                                .config = norm_config,
+                                                .own_config = " axis synchronized " };
 
 TW_CLASS(layers_batch_normalization,
     "keras.layers.BatchNormalization(axis: ints = -1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, "
     "scale: bool = True, beta_initializer: named<initializer> = zeros, gamma_initializer: named<initializer> = ones, "
     "moving_mean_initializer: named<initializer> = zeros, moving_variance_initializer: named<initializer> = ones, "
     "beta_regularizer: named<regularizer> = None, gamma_regularizer: named<regularizer> = None, "
-    "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = False, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(batch_normalization), .init = norm_init, .destroy = norm_destroy, .methods = &norm_methods,
+    "beta_constraint: named<constraint> = None, gamma_constraint: named<constraint> = None, synchronized: bool = False, "
+    "**layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(batch_normalization), .init = norm_init, .destroy = norm_destroy,
+    .methods = &norm_methods,
     .doc = "Gives every channel the mean 0 and the variance 1 over the batch, then a scale and an offset that are learnt.");

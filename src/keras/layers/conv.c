@@ -5,10 +5,10 @@
 
 typedef struct conv {
     tw_layer layer;
-    int axes;                       /* 2: images, 1: sequences */
+    int axes; /* 2: images, 1: sequences */
     bool depthwise, has_bias, channels_first;
     char padding[8];
-    int64_t filters, groups;        /* filters: of a depthwise layer, the multiplier */
+    int64_t filters, groups; /* filters: of a depthwise layer, the multiplier */
     int64_t size[2], stride[2], dilation[2];
     tw__activation activation;
 } conv;
@@ -34,14 +34,18 @@ static tw_status check_together(const conv *layer)
         strided |= layer->stride[i] > 1;
         dilated |= layer->dilation[i] > 1;
         if (layer->stride[i] == 0)
-            return tw__fail(TW_VALUE_ERROR, layer->axes == 2 ? "The argument `strides` cannot contains 0(s). Received: (%lld, %lld)"
-                            : "The argument `strides` cannot contains 0(s). Received: (%lld,)", (long long)layer->stride[0],
-                            (long long)layer->stride[1]);
+            return tw__fail(TW_VALUE_ERROR,
+                            layer->axes == 2 ? "The argument `strides` cannot contains 0(s). Received: (%lld, %lld)"
+                                             : "The argument `strides` cannot contains 0(s). Received: (%lld,)",
+                            (long long)layer->stride[0], (long long)layer->stride[1]);
     }
     if (strided && dilated)
-        return tw__fail(TW_VALUE_ERROR, layer->axes == 2 ? "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
-                        "strides=(%lld, %lld) and dilation_rate=(%lld, %lld)" : "`strides > 1` not supported in conjunction with `dilation_rate > 1`.",
-                        (long long)layer->stride[0], (long long)layer->stride[1], (long long)layer->dilation[0], (long long)layer->dilation[1]);
+        return tw__fail(TW_VALUE_ERROR,
+                        layer->axes == 2 ? "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+                                           "strides=(%lld, %lld) and dilation_rate=(%lld, %lld)"
+                                         : "`strides > 1` not supported in conjunction with `dilation_rate > 1`.",
+                        (long long)layer->stride[0], (long long)layer->stride[1], (long long)layer->dilation[0],
+                        (long long)layer->dilation[1]);
     return TW_OK;
 }
 
@@ -53,10 +57,13 @@ static tw_status init(conv *layer, const options *o)
                         layer->depthwise ? "depth_multiplier" : "filters", layer->depthwise ? "depth_multiplier" : "filters",
                         (long long)layer->filters);
     if (layer->groups <= 0)
-        return tw__fail(TW_VALUE_ERROR, "The argument `groups` must be positive. Received: groups=%lld", (long long)layer->groups);
+        return tw__fail(TW_VALUE_ERROR, "The argument `groups` must be positive. Received: groups=%lld",
+                        (long long)layer->groups);
     if (layer->filters % layer->groups != 0)
-        return tw__fail(TW_VALUE_ERROR, "The number of filters must be evenly divisible by the number of groups. Received: groups=%lld, "
-                        "filters=%lld", (long long)layer->groups, (long long)layer->filters);
+        return tw__fail(TW_VALUE_ERROR,
+                        "The number of filters must be evenly divisible by the number of groups. Received: groups=%lld, "
+                        "filters=%lld",
+                        (long long)layer->groups, (long long)layer->filters);
     TW_TRY(tw__layer_sizes("kernel_size", o->size, layer->axes, false, layer->size));
     TW_TRY(tw__layer_sizes("strides", o->strides, layer->axes, true, layer->stride));
     TW_TRY(tw__layer_sizes("dilation_rate", o->dilation, layer->axes, false, layer->dilation));
@@ -92,9 +99,11 @@ static tw_status check_room(const conv *layer, const tw_shape *input)
         int64_t in = input->dims[first + i], whole = (layer->size[i] - 1) * layer->dilation[i] + 1;
         if (in < 0 || in + layer->stride[i] - whole >= 0)
             continue;
-        return tw__fail(TW_VALUE_ERROR, "One of the dimensions in the output is <= 0 due to downsampling in %s. Consider increasing the input "
-                        "size. Received input shape %s which would produce output shape with a zero or negative value in a dimension.",
-                        layer->layer.name, tw__shape_text(input));
+        return tw__fail(
+            TW_VALUE_ERROR,
+            "One of the dimensions in the output is <= 0 due to downsampling in %s. Consider increasing the input "
+            "size. Received input shape %s which would produce output shape with a zero or negative value in a dimension.",
+            layer->layer.name, tw__shape_text(input));
     }
     return TW_OK;
 }
@@ -105,15 +114,19 @@ static tw_status build(conv *layer, const tw_shape *input, tw_named kernel_initi
     int64_t channels = rank < axes + 1 ? -1 : input->dims[layer->channels_first ? rank - 1 - axes : rank - 1];
     if (channels < 0) {
         char *text = tw__shape_tuple(input);
-        tw__fail(TW_VALUE_ERROR, "The channel dimension of the inputs should be defined. The input_shape received is %s, where axis %d "
-                 "(0-based) is the channel dimension, which found to be `None`.", text ? text : "", layer->channels_first ? -1 - axes : -1);
+        tw__fail(TW_VALUE_ERROR,
+                 "The channel dimension of the inputs should be defined. The input_shape received is %s, where axis %d "
+                 "(0-based) is the channel dimension, which found to be `None`.",
+                 text ? text : "", layer->channels_first ? -1 - axes : -1);
         tw__free(text);
         return tw__error_status();
     }
     if (channels % layer->groups != 0) {
         char *text = tw__shape_tuple(input);
-        tw__fail(TW_VALUE_ERROR, "The number of input channels must be evenly divisible by the number of groups. Received groups=%lld, but "
-                 "the input has %lld channels (full input shape is %s).", (long long)layer->groups, (long long)channels, text ? text : "");
+        tw__fail(TW_VALUE_ERROR,
+                 "The number of input channels must be evenly divisible by the number of groups. Received groups=%lld, but "
+                 "the input has %lld channels (full input shape is %s).",
+                 (long long)layer->groups, (long long)channels, text ? text : "");
         tw__free(text);
         return tw__error_status();
     }
@@ -144,8 +157,11 @@ static tw_tensor *convolve(conv *layer, tw_tensor *images, tw_tensor *kernel)
         dilations[first + i] = layer->dilation[i];
     }
     tw_attr attrs[] = { TW_A_INTS("strides", strides, 4), TW_A_INTS("dilations", dilations, 4),
-                        TW_A_STRING("padding", layer->padding[0] == 's' ? "SAME" : layer->padding[0] == 'v' ? "VALID" : "EXPLICIT"),
-                        TW_A_STRING("data_format", layer->channels_first ? "NCHW" : "NHWC"), TW_A_INTS("explicit_paddings", before, 8) };
+                        TW_A_STRING("padding", layer->padding[0] == 's'   ? "SAME"
+                                               : layer->padding[0] == 'v' ? "VALID"
+                                                                          : "EXPLICIT"),
+                        TW_A_STRING("data_format", layer->channels_first ? "NCHW" : "NHWC"),
+                        TW_A_INTS("explicit_paddings", before, 8) };
     bool causal = layer->padding[0] == 'c';
     before[2 * first] = causal ? (layer->size[0] - 1) * layer->dilation[0] : 0;
     if (layer->depthwise) { /* the op takes equal strides only */
@@ -167,7 +183,8 @@ static tw_tensor *run(conv *layer, tw_tensor *input, tw_tensor *kernel)
     if (layer->axes == 2)
         return convolve(layer, flat, kernel);
     int row = layer->channels_first ? 2 : 1;
-    tw_shape image = flat->shape, filter = { .rank = 4, .dims = { 1, kernel->shape.dims[0], kernel->shape.dims[1], kernel->shape.dims[2] } };
+    tw_shape image = flat->shape,
+             filter = { .rank = 4, .dims = { 1, kernel->shape.dims[0], kernel->shape.dims[1], kernel->shape.dims[2] } };
     for (int i = image.rank++; i > row; i--)
         image.dims[i] = image.dims[i - 1];
     image.dims[row] = 1;
@@ -217,7 +234,8 @@ static tw_status conv_output_shape(tw_layer *self, const tw_shape *input, tw_sha
     int channels = layer->channels_first ? first - 1 : rank - 1;
     *output = *input;
     for (int i = 0; i < layer->axes; i++)
-        output->dims[first + i] = tw__layer_places(input->dims[first + i], layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
+        output->dims[first + i] =
+            tw__layer_places(input->dims[first + i], layer->size[i], layer->stride[i], layer->dilation[i], layer->padding);
     output->dims[channels] = layer->depthwise ? input->dims[channels] * layer->filters : layer->filters;
     return TW_OK;
 }
@@ -238,11 +256,11 @@ static void conv_config(tw_layer *self, tw__dict *dict)
     { .build = build_function, .call = conv_call, .output_shape = conv_output_shape, .config = conv_config,             \
       .own_config = " kernel_size strides dilation_rate padding data_format " }
 #define CLASS .parent = &tw__class_layer, .size = sizeof(conv), .destroy = conv_clear, .visit = conv_visit, .clear = conv_clear
-#define OPTIONS(args, prefix)                                                                                                        \
-    { (args)->kernel_size, (args)->strides, (args)->dilation_rate, (args)->padding, (args)->data_format, (args)->activation,         \
-      (args)->prefix##_initializer, (args)->bias_initializer, (args)->no_bias,                                                       \
-      { { #prefix "_regularizer", (args)->prefix##_regularizer }, { "bias_regularizer", (args)->bias_regularizer },                  \
-        { "activity_regularizer", (args)->activity_regularizer }, { #prefix "_constraint", (args)->prefix##_constraint },            \
+#define OPTIONS(args, prefix)                                                                                                    \
+    { (args)->kernel_size, (args)->strides, (args)->dilation_rate, (args)->padding, (args)->data_format, (args)->activation,     \
+      (args)->prefix##_initializer, (args)->bias_initializer, (args)->no_bias,                                                   \
+      { { #prefix "_regularizer", (args)->prefix##_regularizer }, { "bias_regularizer", (args)->bias_regularizer },              \
+        { "activity_regularizer", (args)->activity_regularizer }, { #prefix "_constraint", (args)->prefix##_constraint },        \
         { "bias_constraint", (args)->bias_constraint } } }
 
 /* ---- Conv2D ---- */
@@ -266,8 +284,10 @@ static tw_status conv2d_build(tw_layer *self, const tw_shape *input_shape)
 static const tw__layer_methods conv2d_methods = METHODS(conv2d_build);
 
 TW_CLASS(layers_conv2d,
-    "keras.layers.Conv2D|keras.layers.Convolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), padding: str = valid, "
-    "data_format: str = None, dilation_rate: ints = (1, 1), groups: int = 1, activation: named<activation> = None, use_bias: bool = True, "
+    "keras.layers.Conv2D|keras.layers.Convolution2D(filters: int, kernel_size: ints, strides: ints = (1, 1), "
+    "padding: str = valid, "
+    "data_format: str = None, dilation_rate: ints = (1, 1), groups: int = 1, activation: named<activation> = None, "
+    "use_bias: bool = True, "
     "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
@@ -297,7 +317,8 @@ static const tw__layer_methods conv1d_methods = METHODS(conv1d_build);
 
 TW_CLASS(layers_conv1d,
     "keras.layers.Conv1D|keras.layers.Convolution1D(filters: int, kernel_size: ints, strides: ints = 1, padding: str = valid, "
-    "data_format: str = channels_last, dilation_rate: ints = 1, groups: int = 1, activation: named<activation> = None, use_bias: bool = True, "
+    "data_format: str = channels_last, dilation_rate: ints = 1, groups: int = 1, activation: named<activation> = None, "
+    "use_bias: bool = True, "
     "kernel_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
     "kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "

@@ -6,12 +6,14 @@ static tw_status embedding_init(void *self, const void *given)
     tw_layer *layer = self;
     const tw_layers_embedding_args *args = given;
     if (args->input_dim <= 0 || args->output_dim <= 0)
-        return tw__fail(TW_VALUE_ERROR, "Both `input_dim` and `output_dim` should be positive, Received input_dim = %lld and output_dim = %lld",
+        return tw__fail(TW_VALUE_ERROR,
+                        "Both `input_dim` and `output_dim` should be positive, Received input_dim = %lld and output_dim = %lld",
                         (long long)args->input_dim, (long long)args->output_dim);
     const tw__unsupported refused[] = { { "embeddings_regularizer", args->embeddings_regularizer },
                                         { "activity_regularizer", args->activity_regularizer },
                                         { "embeddings_constraint", args->embeddings_constraint },
-                                        { "mask_zero", args->mask_zero ? "" : NULL }, { "sparse", args->sparse ? "" : NULL } };
+                                        { "mask_zero", args->mask_zero ? "" : NULL },
+                                        { "sparse", args->sparse ? "" : NULL } };
     TW_TRY(tw__layer_refuse(layer, refused, 5));
     TW_TRY(tw__layer_check_initializer(args->embeddings_initializer));
     /* `input_dim` is not the inputs' size here, as it is with other layers. */
@@ -27,7 +29,8 @@ static tw_status embedding_build(tw_layer *self, const tw_shape *input_shape)
     if (!args)
         return tw__fail(TW_INTERNAL, "Embedding \"%s\" has no config", self->name);
     tw_shape shape = TW_SHAPE(args->input_dim, args->output_dim);
-    return tw__layer_add_weight(self, "embeddings", &shape, self->dtype, args->embeddings_initializer, true) ? TW_OK : tw__error_status();
+    return tw__layer_add_weight(self, "embeddings", &shape, self->dtype, args->embeddings_initializer, true) ? TW_OK
+                                                                                                             : tw__error_status();
 }
 
 static tw_tensor *embedding_call(tw_layer *self, tw_tensor *input, int training)
@@ -35,7 +38,8 @@ static tw_tensor *embedding_call(tw_layer *self, tw_tensor *input, int training)
     (void)training;
     tw_variable *table = tw__layer_variable(self, "embeddings");
     bool whole = input->dtype == TW_INT32 || input->dtype == TW_INT64;
-    tw_auto tw_tensor *indices = whole ? tw_retain(input) : tw__call(&tw__op_Cast, TW_IN(input), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1);
+    tw_auto tw_tensor *indices =
+        whole ? tw_retain(input) : tw__call(&tw__op_Cast, TW_IN(input), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1);
     if (!table || !indices)
         return NULL;
     return tw__call(&tw__op_ResourceGather, TW_IN(table->handle, indices), 2, TW_WITH(TW_A_TYPE("dtype", self->dtype)), 1);
@@ -57,9 +61,12 @@ static void embedding_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "input_dim", (tw_value){ .kind = TW_VALUE_INT, .i = args ? args->input_dim : 0 });
 }
 
-static const tw__layer_methods embedding_methods = { .build = embedding_build, .call = embedding_call,
-                                                     .output_shape = embedding_output_shape, .any_dtype = true,
-                                                     .config = embedding_config, .own_config = " sparse " };
+static const tw__layer_methods embedding_methods = { .build = embedding_build,
+                                                     .call = embedding_call,
+                                                     .output_shape = embedding_output_shape,
+                                                     .any_dtype = true,
+                                                     .config = embedding_config,
+                                                     .own_config = " sparse " };
 
 TW_CLASS(layers_embedding,
     "keras.layers.Embedding(input_dim: int, output_dim: int, embeddings_initializer: named<initializer> = uniform, "

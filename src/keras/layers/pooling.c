@@ -1,19 +1,20 @@
-/* keras.layers' pooling: MaxPooling2D, AveragePooling2D and those of sequences; the Global… ones take the whole of every channel. */
+/* keras.layers' pooling: MaxPooling2D, AveragePooling2D, those of sequences; the Global ones take the whole of every channel. */
 #include "keras/layers/layers.h"
 
 typedef struct pooling {
     tw_layer layer;
     const tw_op *op;
-    int axes;                 /* 2: images, 1: sequences */
+    int axes; /* 2: images, 1: sequences */
     bool channels_first;
-    bool keepdims;            /* of the global ones */
+    bool keepdims; /* of the global ones */
     char padding[8];
     int64_t size[2], stride[2];
 } pooling;
 
 /* ---- windows ---- */
 
-static tw_status init(pooling *layer, const tw_op *op, int axes, tw_ints size, tw_ints strides, const char *padding, const char *format)
+static tw_status init(pooling *layer, const tw_op *op, int axes, tw_ints size, tw_ints strides, const char *padding,
+                      const char *format)
 {
     layer->op = op;
     layer->axes = axes;
@@ -84,7 +85,9 @@ static void pool_config(tw_layer *self, tw__dict *dict)
     tw__dict_put_str(dict, "data_format", layer->channels_first ? "channels_first" : "channels_last");
 }
 
-static const tw__layer_methods pool_methods = { .call = pool_call, .output_shape = pool_output_shape, .config = pool_config,
+static const tw__layer_methods pool_methods = { .call = pool_call,
+                                                .output_shape = pool_output_shape,
+                                                .config = pool_config,
                                                 .own_config = " pool_size padding strides data_format " };
 
 #define POOLING(id, op_name, axes)                                                                                            \
@@ -166,8 +169,9 @@ static void global_config(tw_layer *self, tw__dict *dict)
     tw__dict_put_str(dict, "data_format", ((pooling *)self)->channels_first ? "channels_first" : "channels_last");
 }
 
-static const tw__layer_methods global_methods = { .call = global_call, .output_shape = global_output_shape, .config = global_config,
-                                                  .own_config = " data_format " };
+static const tw__layer_methods global_methods = {
+    .call = global_call, .output_shape = global_output_shape, .config = global_config, .own_config = " data_format "
+};
 
 #define GLOBAL(id, op_name, axes)                                                                             \
     static tw_status id##_init(void *self, const void *given)                                                 \
@@ -181,17 +185,20 @@ GLOBAL(global_max_pooling1d, Max, 1)
 GLOBAL(global_average_pooling1d, Mean, 1)
 
 TW_CLASS(layers_global_max_pooling2d,
-    "keras.layers.GlobalMaxPooling2D|keras.layers.GlobalMaxPool2D(data_format: str = None, keepdims: bool = False, **layer) -> layer",
+    "keras.layers.GlobalMaxPooling2D|keras.layers.GlobalMaxPool2D(data_format: str = None, keepdims: bool = False, "
+    "**layer) -> layer",
     CLASS, .init = global_max_pooling2d_init, .methods = &global_methods,
     .doc = "The greatest value of every channel of an image.");
 
 TW_CLASS(layers_global_average_pooling2d,
-    "keras.layers.GlobalAveragePooling2D|keras.layers.GlobalAvgPool2D(data_format: str = None, keepdims: bool = False, **layer) -> layer",
+    "keras.layers.GlobalAveragePooling2D|keras.layers.GlobalAvgPool2D(data_format: str = None, keepdims: bool = False, "
+    "**layer) -> layer",
     CLASS, .init = global_average_pooling2d_init, .methods = &global_methods,
     .doc = "The mean of every channel of an image.");
 
 TW_CLASS(layers_global_max_pooling1d,
-    "keras.layers.GlobalMaxPooling1D|keras.layers.GlobalMaxPool1D(data_format: str = channels_last, keepdims: bool = False, **layer) -> layer",
+    "keras.layers.GlobalMaxPooling1D|keras.layers.GlobalMaxPool1D(data_format: str = channels_last, "
+    "keepdims: bool = False, **layer) -> layer",
     CLASS, .init = global_max_pooling1d_init, .methods = &global_methods,
     .doc = "The greatest value of every channel of a sequence.");
 

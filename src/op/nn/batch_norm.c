@@ -1,7 +1,8 @@
-/* FusedBatchNormV3 and its gradient. Kernels work on rows of channels: NCHW is transposed first and back. Half and bfloat16 run as float.
+/* FusedBatchNormV3 and its gradient. Kernels work on rows of channels: NCHW is transposed first and back. Half and bfloat16 run
+ * as float.
  *
- * Outputs beside y: the mean and the unbiased variance (mixed with the given ones by exponential_avg_factor), and for the gradient the
- * mean and the biased variance of the batch. Not training: all of them are the given mean and variance. */
+ * Outputs beside y: the mean and the unbiased variance (mixed with the given ones by exponential_avg_factor), and for the
+ * gradient the mean and the biased variance of the batch. Not training: all of them are the given mean and variance. */
 #include "kernel/batch_norm.h"
 #include "kernel/copy.h"
 #include "kernel/kernel.h"
@@ -35,8 +36,9 @@ static tw_status check_vector(const tw__inference *inference, int input, const c
     if (shape->rank >= 0 && shape->rank != 1)
         return FAIL(inference, TW_INVALID_ARGUMENT, "%s must be 1-dimensional%s", name, tw__shape_text(shape));
     if (shape->rank == 1 && shape->dims[0] >= 0 && channels >= 0 && shape->dims[0] != channels)
-        return FAIL(inference, TW_INVALID_ARGUMENT, "%s%s must have the same number of elements as the channels of x, got %lld and %lld", when,
-                    name, (long long)shape->dims[0], (long long)channels);
+        return FAIL(inference, TW_INVALID_ARGUMENT,
+                    "%s%s must have the same number of elements as the channels of x, got %lld and %lld", when, name,
+                    (long long)shape->dims[0], (long long)channels);
     return TW_OK;
 }
 
@@ -66,8 +68,9 @@ static tw_status grad_shape(tw__inference *inference)
     TW_TRY(check_input(inference, gradient, &channels));
     TW_TRY(check_input(inference, x, &channels));
     if (!tw__shape_compatible(x, gradient))
-        return FAIL(inference, TW_INVALID_ARGUMENT, "x and y_backprop must have same shape, but x has shape %s and y_backprop has shape %s",
-                    tw__shape_text(x), tw__shape_text(gradient));
+        return FAIL(inference, TW_INVALID_ARGUMENT,
+                    "x and y_backprop must have same shape, but x has shape %s and y_backprop has shape %s", tw__shape_text(x),
+                    tw__shape_text(gradient));
     for (int i = 2; i < 5; i++)
         TW_TRY(check_vector(inference, i, names[i], channels, ""));
     if (!TW_ATTR(inference, "is_training")->b && TW_ATTR(inference, "data_format")->s.data[1] == 'C')
@@ -84,7 +87,7 @@ static tw_status grad_shape(tw__inference *inference)
 /* A tensor of any layout and float dtype as rows of floats, and back. */
 typedef struct rows {
     int64_t rows, channels;
-    int64_t outer, inner;  /* NCHW: rows = outer * inner */
+    int64_t outer, inner; /* NCHW: rows = outer * inner */
     bool channels_first;
 } rows;
 
@@ -189,7 +192,8 @@ static void mix(tw__kernel *kernel, const float *mean, const float *variance, in
     float unbiased = (float)count / (float)(count > 1 ? count - 1 : 1);
     for (int64_t c = 0; c < channels; c++) {
         new_mean[c] = factor == 1 ? mean[c] : (1 - factor) * old_mean[c] + factor * mean[c];
-        new_variance[c] = factor == 1 ? variance[c] * unbiased : (1 - factor) * old_variance[c] + factor * (variance[c] * unbiased);
+        new_variance[c] =
+            factor == 1 ? variance[c] * unbiased : (1 - factor) * old_variance[c] + factor * (variance[c] * unbiased);
     }
 }
 
@@ -216,7 +220,8 @@ static tw_status norm_run(tw__kernel *kernel, const rows *r, const float *x, flo
             memcpy(kernel->outputs[3 + i]->data, kernel->inputs[3 + i]->data, bytes);
         }
     }
-    return tw__batch_normalize(x, r->rows, r->channels, kernel->inputs[1]->data, kernel->inputs[2]->data, mean, variance, epsilon, y);
+    return tw__batch_normalize(x, r->rows, r->channels, kernel->inputs[1]->data, kernel->inputs[2]->data, mean, variance, epsilon,
+                               y);
 }
 
 static tw_status norm_compute(tw__kernel *kernel)
@@ -252,9 +257,10 @@ static tw_status grad_compute(tw__kernel *kernel)
     if (status == TW_OK)
         status = room(&r, kernel->outputs[0], &result, &buffers[2]);
     if (status == TW_OK)
-        status = tw__batch_norm_grad(gradient, x, r.rows, r.channels, kernel->inputs[2]->data, kernel->inputs[3]->data,
-                                     kernel->inputs[4]->data, (float)TW_ATTR(kernel, "epsilon")->f, TW_ATTR(kernel, "is_training")->b,
-                                     result, kernel->outputs[1]->data, kernel->outputs[2]->data);
+        status =
+            tw__batch_norm_grad(gradient, x, r.rows, r.channels, kernel->inputs[2]->data, kernel->inputs[3]->data,
+                                kernel->inputs[4]->data, (float)TW_ATTR(kernel, "epsilon")->f, TW_ATTR(kernel, "is_training")->b,
+                                result, kernel->outputs[1]->data, kernel->outputs[2]->data);
     if (status == TW_OK)
         status = from_rows(&r, result, kernel->outputs[0]);
     for (int i = 0; i < 3; i++)
@@ -275,8 +281,8 @@ static tw_tensor *move_channels(tw_tensor *x, bool back)
     return TW_BINARY(Transpose, x, permutation);
 }
 
-/* Only y's gradient counts, as in TensorFlow. Not training, the mean and variance are constants of the op, and the gradient's op wants the
- * channels last. */
+/* Only y's gradient counts, as in TensorFlow. Not training, the mean and variance are constants of the op, and the gradient's op
+ * wants the channels last. */
 static tw_status norm_gradient(tw__gradient *g)
 {
     tw_tensor *outputs[5];
@@ -291,8 +297,8 @@ static tw_status norm_gradient(tw__gradient *g)
     tw_attr attrs[] = { *TW_ATTR(g, "epsilon"), *TW_ATTR(g, "is_training"), moves ? format : *TW_ATTR(g, "data_format") };
     tw_tensor *mean = training ? g->outputs[3] : g->inputs[3], *variance = training ? g->outputs[4] : g->inputs[4];
     int count = 5;
-    TW_TRY(tw__apply(&tw__op_FusedBatchNormGradV3, TW_IN(given, x, g->inputs[1], mean, variance, g->outputs[5]), 6, attrs, 3, outputs,
-                     &count));
+    TW_TRY(tw__apply(&tw__op_FusedBatchNormGradV3, TW_IN(given, x, g->inputs[1], mean, variance, g->outputs[5]), 6, attrs, 3,
+                     outputs, &count));
     if (moves && g->wanted[0]) {
         tw_tensor *back = move_channels(outputs[0], true);
         tw_release(outputs[0]);
@@ -312,9 +318,10 @@ static tw_status norm_gradient(tw__gradient *g)
 TW_OP(FusedBatchNormV3,
     .inputs = "x: T, scale: U, offset: U, mean: U, variance: U",
     .outputs = "y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
-    .attrs = "T: {half, bfloat16, float}, U: {bfloat16, float}, epsilon: float = 0.0001, exponential_avg_factor: float = 1" FORMAT,
+    .attrs = "T: {half, bfloat16, float}, U: {bfloat16, float}, epsilon: float = 0.0001, "
+             "exponential_avg_factor: float = 1" FORMAT,
     .shape = norm_shape, .compute = norm_compute, .gradient = norm_gradient,
-    .doc = "(x - mean) / sqrt(variance + epsilon) * scale + offset per channel, with the batch's own mean and variance while training.");
+    .doc = "(x - mean) / sqrt(variance + epsilon) * scale + offset per channel; training, both are the batch's own.");
 
 TW_OP(FusedBatchNormGradV3,
     .inputs = "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",

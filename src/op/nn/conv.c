@@ -23,9 +23,11 @@ static tw_status input_shape(const tw__conv_case *of, const tw_tensor *sizes, co
     if (of->depthwise || shape->rank == 4)
         return TW_OK;
     if (shape->rank != 2)
-        return TW_WINDOW_FAIL(of->op, TW_INVALID_ARGUMENT, "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: %d",
+        return TW_WINDOW_FAIL(of->op, TW_INVALID_ARGUMENT,
+                              "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: %d",
                               shape->rank);
-    *shape = TW_SHAPE(gradient->rank == 4 ? gradient->dims[0] : -1, shape->dims[0], shape->dims[1], filter->rank == 4 ? filter->dims[2] : -1);
+    *shape = TW_SHAPE(gradient->rank == 4 ? gradient->dims[0] : -1, shape->dims[0], shape->dims[1],
+                      filter->rank == 4 ? filter->dims[2] : -1);
     return tw__window_check_count(of->op, shape);
 }
 
@@ -71,7 +73,8 @@ tw_status tw__conv_input_compute(tw__kernel *kernel)
     TW_TRY(input_shape(&of, kernel->inputs[0], &filter->shape, &gradient->shape, &shape));
     TW_TRY(tw__conv_fit(&of, &shape, &filter->shape, &gradient->shape));
     tw_tensor *output = tw__output(kernel, 0, &shape);
-    return output ? tw__conv_run(TW_CONV_INPUT, filter->dtype, &of.conv, filter->data, gradient->data, output->data) : tw__error_status();
+    return output ? tw__conv_run(TW_CONV_INPUT, filter->dtype, &of.conv, filter->data, gradient->data, output->data)
+                  : tw__error_status();
 }
 
 tw_status tw__conv_filter_compute(tw__kernel *kernel)
@@ -83,7 +86,8 @@ tw_status tw__conv_filter_compute(tw__kernel *kernel)
     TW_TRY(tw__conv_sizes(&of, kernel->inputs[1], "filter_sizes", &shape));
     TW_TRY(tw__conv_fit(&of, &input->shape, &shape, &gradient->shape));
     tw_tensor *output = tw__output(kernel, 0, &shape);
-    return output ? tw__conv_run(TW_CONV_FILTER, input->dtype, &of.conv, input->data, gradient->data, output->data) : tw__error_status();
+    return output ? tw__conv_run(TW_CONV_FILTER, input->dtype, &of.conv, input->data, gradient->data, output->data)
+                  : tw__error_status();
 }
 
 /* ---- gradients ---- */

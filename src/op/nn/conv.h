@@ -5,18 +5,18 @@
 #include "kernel/conv.h"
 #include "op/nn/conv_window.h"
 
-#define TW_CONV_ATTRS(strides_end)                                                                                             \
-    "strides: list(int), " strides_end "padding: {'SAME', 'VALID', 'EXPLICIT'}, explicit_paddings: list(int) = [], "           \
+#define TW_CONV_ATTRS(strides_end)                                                                                               \
+    "strides: list(int), " strides_end "padding: {'SAME', 'VALID', 'EXPLICIT'}, explicit_paddings: list(int) = [], "             \
     "data_format: {'NHWC', 'NCHW'} = 'NHWC', dilations: list(int) = [1, 1, 1, 1]"
 
 /* One convolution as an op describes it. */
 typedef struct tw__conv_case {
     const tw_op *op;
     bool depthwise;
-    const char *label;      /* "Conv2DCustomBackpropInput", as errors name the op; NULL: the op itself */
+    const char *label; /* "Conv2DCustomBackpropInput", as errors name the op; NULL: the op itself */
     tw__window window;
-    tw_shape output;        /* as the input and the filter say; dimensions may be unknown */
-    tw__conv conv;          /* complete if all dimensions are known */
+    tw_shape output; /* as the input and the filter say; dimensions may be unknown */
+    tw__conv conv;   /* complete if all dimensions are known */
 } tw__conv_case;
 
 /* Reads and checks the attrs. */

@@ -1,5 +1,5 @@
-/* What a convolution op's attrs and shapes say: checks with TensorFlow's messages, and the description that kernels take. A depthwise
- * filter [rows, columns, channels, multiplier] becomes one of as many groups as there are channels. */
+/* What a convolution op's attrs and shapes say: checks with TensorFlow's messages, and the description that kernels take. A
+ * depthwise filter [rows, columns, channels, multiplier] becomes one of as many groups as there are channels. */
 #include "op/nn/conv.h"
 #include "op/array/array.h"
 
@@ -39,7 +39,8 @@ tw_status tw__conv_read(tw__conv_case *of, const tw_op *op, const tw_attr *attrs
     for (int i = 0; i < 2; i++) {
         int64_t stride = strides->ints[rows + i], dilation = dilations->ints[rows + i];
         if (of->depthwise && strides->ints[rows] != strides->ints[rows + 1])
-            return FAIL(TW_INVALID_ARGUMENT, "Current implementation only supports equal length strides in the row and column dimensions.");
+            return FAIL(TW_INVALID_ARGUMENT,
+                        "Current implementation only supports equal length strides in the row and column dimensions.");
         if (of->depthwise && stride <= 0)
             return FAIL(TW_INVALID_ARGUMENT, "Stride must be > 0, but got %lld", (long long)stride);
         if (stride <= 0 || stride > INT32_MAX)
@@ -55,19 +56,24 @@ tw_status tw__conv_read(tw__conv_case *of, const tw_op *op, const tw_attr *attrs
         return FAIL(TW_UNIMPLEMENTED, "Depthwise convolution on CPU is only supported for NHWC format");
     if (of->label)
         return FAIL(TW_INVALID_ARGUMENT, "%sOp only supports NHWC.", of->label);
-    return FAIL(TW_UNIMPLEMENTED, "The Conv2D op currently only supports the NHWC tensor format on the CPU. The op was given the format: NCHW");
+    return FAIL(TW_UNIMPLEMENTED,
+                "The Conv2D op currently only supports the NHWC tensor format on the CPU. The op was given the format: NCHW");
 }
 
 static tw_status check_ranks(const tw__conv_case *of, const tw_shape *input, const tw_shape *filter, const tw_shape *gradient)
 {
     bool input_bad = input->rank >= 0 && input->rank != 4, filter_bad = filter->rank >= 0 && filter->rank != 4;
     if (of->label) {
-        const char *what = input_bad ? "input" : filter_bad ? "filter" : gradient->rank >= 0 && gradient->rank != 4 ? "out_backprop" : NULL;
+        const char *what = input_bad                                    ? "input"
+                           : filter_bad                                 ? "filter"
+                           : gradient->rank >= 0 && gradient->rank != 4 ? "out_backprop"
+                                                                        : NULL;
         return what ? FAIL(TW_INVALID_ARGUMENT, "%s: %s must be 4-dimensional", of->label, what) : TW_OK;
     }
     const char *prefix = of->depthwise ? "" : "convolution ";
     if (input_bad)
-        return FAIL(TW_INVALID_ARGUMENT, "%sinput must be 4-dimensional%s%s", prefix, of->depthwise ? "" : ": ", tw__shape_text(input));
+        return FAIL(TW_INVALID_ARGUMENT, "%sinput must be 4-dimensional%s%s", prefix, of->depthwise ? "" : ": ",
+                    tw__shape_text(input));
     if (filter_bad)
         return FAIL(TW_INVALID_ARGUMENT, "%sfilter must be 4-dimensional: %s", prefix, tw__shape_text(filter));
     return TW_OK;
@@ -86,14 +92,16 @@ static tw_status fit_channels(tw__conv_case *of, int64_t in, const int64_t *filt
         if (in >= 0 && depth >= 0 && in != depth) {
             if (of->label)
                 return FAIL(TW_INVALID_ARGUMENT, "%s: input and filter must have the same in_depth", of->label);
-            return FAIL(TW_INVALID_ARGUMENT, "input and filter must have the same depth: %lld vs %lld", (long long)in, (long long)depth);
+            return FAIL(TW_INVALID_ARGUMENT, "input and filter must have the same depth: %lld vs %lld", (long long)in,
+                        (long long)depth);
         }
         in = in >= 0 ? in : depth;
         c->in_channels = c->groups = in;
         if (in < 0 || filter[3] < 0)
             c->out_channels = -1;
         else if (__builtin_mul_overflow(in, filter[3], &c->out_channels))
-            return FAIL(TW_INVALID_ARGUMENT, "the filter's depth %lld and multiplier %lld are too large", (long long)in, (long long)filter[3]);
+            return FAIL(TW_INVALID_ARGUMENT, "the filter's depth %lld and multiplier %lld are too large", (long long)in,
+                        (long long)filter[3]);
         return TW_OK;
     }
     if (depth == 0)
@@ -108,8 +116,8 @@ static tw_status fit_channels(tw__conv_case *of, int64_t in, const int64_t *filt
     }
     c->groups = in / depth;
     if (c->groups > 0 && filter[3] >= 0 && filter[3] % c->groups != 0)
-        return FAIL(TW_INVALID_ARGUMENT, "output depth must be evenly divisible by number of groups: %lld vs %lld", (long long)filter[3],
-                    (long long)c->groups);
+        return FAIL(TW_INVALID_ARGUMENT, "output depth must be evenly divisible by number of groups: %lld vs %lld",
+                    (long long)filter[3], (long long)c->groups);
     return TW_OK;
 }
 
@@ -124,17 +132,23 @@ static tw_status fit_gradient(const tw__conv_case *of, const tw_shape *gradient)
         if (i == 0 && of->depthwise)
             return FAIL(TW_INVALID_ARGUMENT, "%s: input and out_backprop must have the same batch size", of->label);
         if (i == 0)
-            return FAIL(TW_INVALID_ARGUMENT, "%s: input and out_backprop must have the same batch size. Input batch: %lld, outbackprop batch: "
-                        "%lld, batch_dim: 0", of->label, (long long)expected, (long long)got);
+            return FAIL(TW_INVALID_ARGUMENT,
+                        "%s: input and out_backprop must have the same batch size. Input batch: %lld, outbackprop batch: "
+                        "%lld, batch_dim: 0",
+                        of->label, (long long)expected, (long long)got);
         if (i == 3)
-            return FAIL(TW_INVALID_ARGUMENT, "%s: %s", of->label, of->depthwise ? "depth_multiplier * in_depth not equal to out_depth"
-                        : "filter and out_backprop must have the same out_depth");
+            return FAIL(TW_INVALID_ARGUMENT, "%s: %s", of->label,
+                        of->depthwise ? "depth_multiplier * in_depth not equal to out_depth"
+                                      : "filter and out_backprop must have the same out_depth");
         if (of->depthwise)
-            return FAIL(TW_INVALID_ARGUMENT, "%s: Number of %s of out_backprop doesn't match computed: actual = %lld, computed = %lld",
-                        of->label, i == 1 ? "rows" : "cols", (long long)got, (long long)expected);
-        return FAIL(TW_INVALID_ARGUMENT, "%s: Size of out_backprop doesn't match computed: actual = %lld, computed = %lld spatial_dim: %d "
-                    "input: %lld filter: %lld output: %lld stride: %lld dilation: %lld", of->label, (long long)got, (long long)expected, i,
-                    (long long)of->conv.in[i - 1], (long long)of->conv.filter[i - 1], (long long)got, (long long)of->window.stride[i - 1],
+            return FAIL(TW_INVALID_ARGUMENT,
+                        "%s: Number of %s of out_backprop doesn't match computed: actual = %lld, computed = %lld", of->label,
+                        i == 1 ? "rows" : "cols", (long long)got, (long long)expected);
+        return FAIL(TW_INVALID_ARGUMENT,
+                    "%s: Size of out_backprop doesn't match computed: actual = %lld, computed = %lld spatial_dim: %d "
+                    "input: %lld filter: %lld output: %lld stride: %lld dilation: %lld",
+                    of->label, (long long)got, (long long)expected, i, (long long)of->conv.in[i - 1],
+                    (long long)of->conv.filter[i - 1], (long long)got, (long long)of->window.stride[i - 1],
                     (long long)of->window.dilation[i - 1]);
     }
     return TW_OK;

@@ -1,5 +1,5 @@
-/* Sliding windows: see conv_window.h. With SAME an image of n has ceil(n / stride) places and the padding is split evenly, the odd one
- * behind; else as many as fit. */
+/* Sliding windows: see conv_window.h. With SAME an image of n has ceil(n / stride) places and the padding is split evenly, the
+ * odd one behind; else as many as fit. */
 #include "op/nn/conv_window.h"
 
 static bool has_attr(const tw_op *op, const char *name)
@@ -24,18 +24,21 @@ tw_status tw__window_padding(const tw_op *op, const tw_attr *attrs, tw__window *
     const tw_attr *given = tw__attr_find(op, attrs, "explicit_paddings");
     if (window->padding != 'E') {
         if (given->count)
-            return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT");
+            return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT,
+                                  "explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT");
         return TW_OK;
     }
     if (given->count != 8)
-        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "explicit_paddings attribute must contain 8 values, but got: %d", given->count);
+        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "explicit_paddings attribute must contain 8 values, but got: %d",
+                              given->count);
     for (int i = 0; i < 8; i++) {
         if (given->ints[i] < 0 || given->ints[i] > INT32_MAX)
             return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "All elements of explicit_paddings must be nonnegative");
     }
     int rows = window->channels_first ? 4 : 2, channels = window->channels_first ? 2 : 6;
     if (given->ints[0] || given->ints[1] || given->ints[channels] || given->ints[channels + 1])
-        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "Nonzero explicit padding in the batch or depth dimensions is not supported");
+        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT,
+                              "Nonzero explicit padding in the batch or depth dimensions is not supported");
     for (int i = 0; i < 2; i++) {
         window->before[i] = given->ints[rows + 2 * i];
         window->after[i] = given->ints[rows + 2 * i + 1];
@@ -43,8 +46,8 @@ tw_status tw__window_padding(const tw_op *op, const tw_attr *attrs, tw__window *
     return TW_OK;
 }
 
-tw_status tw__window_places(const tw_op *op, const tw__window *window, int axis, int64_t in, int64_t size, int64_t *places, int64_t *before,
-                            int64_t *after)
+tw_status tw__window_places(const tw_op *op, const tw__window *window, int axis, int64_t in, int64_t size, int64_t *places,
+                            int64_t *before, int64_t *after)
 {
     int64_t stride = window->stride[axis], whole = 0;
     *places = -1;
@@ -53,7 +56,8 @@ tw_status tw__window_places(const tw_op *op, const tw__window *window, int axis,
     if (in < 0 || (size < 0 && window->padding != 'S'))
         return TW_OK;
     if (size > INT32_MAX || in > INT64_MAX / 4)
-        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "a window of size %lld on %lld places is too large", (long long)size, (long long)in);
+        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT, "a window of size %lld on %lld places is too large", (long long)size,
+                              (long long)in);
     if (size >= 0)
         whole = (size - 1) * window->dilation[axis] + 1;
     if (window->padding == 'S') {
@@ -67,9 +71,10 @@ tw_status tw__window_places(const tw_op *op, const tw__window *window, int axis,
     }
     *places = (in + *before + *after - whole + stride) / stride;
     if (*places < 0)
-        return TW_WINDOW_FAIL(op, TW_INVALID_ARGUMENT,
-                              "Computed output size would be negative: %lld [input_size: %lld, effective_filter_size: %lld, stride: %lld]",
-                              (long long)*places, (long long)in, (long long)whole, (long long)stride);
+        return TW_WINDOW_FAIL(
+            op, TW_INVALID_ARGUMENT,
+            "Computed output size would be negative: %lld [input_size: %lld, effective_filter_size: %lld, stride: %lld]",
+            (long long)*places, (long long)in, (long long)whole, (long long)stride);
     return TW_OK;
 }
 

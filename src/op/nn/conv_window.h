@@ -7,9 +7,9 @@
 /* Pairs are rows, columns. */
 typedef struct tw__window {
     int64_t stride[2], dilation[2];
-    char padding;                   /* 'S'AME, 'V'ALID, 'E'XPLICIT */
-    bool channels_first;            /* NCHW */
-    int64_t before[2], after[2];    /* of EXPLICIT, as given */
+    char padding;                /* 'S'AME, 'V'ALID, 'E'XPLICIT */
+    bool channels_first;         /* NCHW */
+    int64_t before[2], after[2]; /* of EXPLICIT, as given */
 } tw__window;
 
 #define TW_WINDOW_FAIL(op_, code, format, ...) tw__fail((code), format " [Op:%s]", ##__VA_ARGS__, (op_)->name)
@@ -17,8 +17,8 @@ typedef struct tw__window {
 /* Reads padding, explicit_paddings (if the op has it) and data_format. */
 tw_status tw__window_padding(const tw_op *op, const tw_attr *attrs, tw__window *window);
 /* The number of places along one axis, and the padding that it takes. A size of -1 (not known) gives -1 places. */
-tw_status tw__window_places(const tw_op *op, const tw__window *window, int axis, int64_t in, int64_t size, int64_t *places, int64_t *before,
-                            int64_t *after);
+tw_status tw__window_places(const tw_op *op, const tw__window *window, int axis, int64_t in, int64_t size, int64_t *places,
+                            int64_t *before, int64_t *after);
 /* The product of the dimensions must fit: a check before anything is allocated. */
 tw_status tw__window_check_count(const tw_op *op, const tw_shape *shape);
 

@@ -7,11 +7,11 @@
 
 typedef struct pooling {
     const tw_op *op;
-    const char *name;      /* "MaxPooling", as errors have it */
+    const char *name; /* "MaxPooling", as errors have it */
     tw__window window;
     int64_t size[2];
-    int64_t depth;         /* of the window over channels: 1 unless it is over them alone */
-    tw__pool pool;         /* complete if all dimensions are known */
+    int64_t depth; /* of the window over channels: 1 unless it is over them alone */
+    tw__pool pool; /* complete if all dimensions are known */
     tw_shape output;
 } pooling;
 
@@ -98,7 +98,8 @@ static tw_status fit(pooling *p, const tw_shape *input)
 static tw_status check_shape(const pooling *p, const char *what, const tw_shape *expected, const tw_shape *got)
 {
     if (!tw__shape_compatible(expected, got))
-        return FAIL(TW_INVALID_ARGUMENT, "Expected %s shape to be %s, but got %s", what, tw__shape_text(expected), tw__shape_text(got));
+        return FAIL(TW_INVALID_ARGUMENT, "Expected %s shape to be %s, but got %s", what, tw__shape_text(expected),
+                    tw__shape_text(got));
     return TW_OK;
 }
 
@@ -127,7 +128,11 @@ static tw_status max_compute(tw__kernel *kernel)
     tw_tensor *output = kernel->outputs[0];
     TW_TRY(forward_fit(&p, kernel->op, kernel->attrs, &input->shape));
     if (p.depth > 1) /* runs of channels are the windows of an image of one channel */
-        p.pool = (tw__pool){ .batch = 1, .channels = 1, .in = { 1, input->count }, .out = { 1, output->count }, .window = { 1, p.depth },
+        p.pool = (tw__pool){ .batch = 1,
+                             .channels = 1,
+                             .in = { 1, input->count },
+                             .out = { 1, output->count },
+                             .window = { 1, p.depth },
                              .stride = { 1, p.depth } };
     return tw__max_pool(input->dtype, &p.pool, input->data, output->data);
 }
@@ -241,7 +246,8 @@ static tw_status max_grad_gradient(tw__gradient *g)
 
 TW_OP(MaxPoolGrad,
     .inputs = "orig_input: T, orig_output: T, grad: T", .outputs = "output: T",
-    .attrs = WINDOW(", 'EXPLICIT'}, explicit_paddings: list(int) = []") ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: " NUMBERS " = float",
+    .attrs = WINDOW(", 'EXPLICIT'}, explicit_paddings: list(int) = []")
+             ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: " NUMBERS " = float",
     .shape = max_grad_shape, .compute = max_grad_compute, .gradient = max_grad_gradient,
     .doc = "The gradient of MaxPool: a window's goes to the first of its greatest values.");
 
@@ -253,8 +259,8 @@ TW_OP(MaxPoolGradGrad,
 
 /* ---- the gradient of AvgPool ---- */
 
-static tw_status mean_grad_fit(pooling *p, const tw_op *op, const tw_attr *attrs, const tw_tensor *sizes, const tw_shape *gradient,
-                               tw_shape *shape)
+static tw_status mean_grad_fit(pooling *p, const tw_op *op, const tw_attr *attrs, const tw_tensor *sizes,
+                               const tw_shape *gradient, tw_shape *shape)
 {
     *shape = TW_SHAPE(-1, -1, -1, -1);
     TW_TRY(read_attrs(p, op, attrs, "AvgPoolingGrad", true));
@@ -277,7 +283,8 @@ static tw_status mean_grad_fit(pooling *p, const tw_op *op, const tw_attr *attrs
 static tw_status mean_grad_shape(tw__inference *inference)
 {
     pooling p;
-    return mean_grad_fit(&p, inference->op, inference->attrs, inference->values[0], inference->shapes[1], &inference->out_shapes[0]);
+    return mean_grad_fit(&p, inference->op, inference->attrs, inference->values[0], inference->shapes[1],
+                         &inference->out_shapes[0]);
 }
 
 static tw_status mean_grad_compute(tw__kernel *kernel)

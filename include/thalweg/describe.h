@@ -92,6 +92,8 @@ typedef struct tw_value {
         } list;
     };
 } tw_value;
+/* A borrowed text where an argument takes any value: tw_nn_conv2d(x, w, TW_INTS(1), TW_TEXT("SAME")). */
+#define TW_TEXT(text_) ((tw_value){ .kind = TW_VALUE_STR, .s = { (text_), sizeof(text_) - 1 } })
 TW_API_FUNCTION void tw_value_free(tw_value *value);
 TW_API_FUNCTION char *tw_value_json(const tw_value *value); /* as JSON text, tensors as nested lists; for free() */
 

@@ -81,6 +81,8 @@ for make in ("L.Conv2D(4, 3)", "L.Conv2D(2, [3, 2], padding='SAME', strides=2, a
              "L.MaxPool2D()", "L.MaxPooling2D(pool_size=[3, 2], strides=2, padding='same')", "L.AveragePooling2D(3)", "L.AvgPool2D((2, 3), 1, 'same')",
              "L.GlobalAveragePooling2D()", "L.GlobalAvgPool2D(keepdims=True)", "L.GlobalMaxPool2D()", "L.GlobalMaxPooling2D(data_format='channels_first')"):
     layer(make)
+for make in ("L.ReLU()", "L.ReLU(6.0)", "L.ReLU(max_value=1.5, negative_slope=0.1, threshold=0.5)", "L.ReLU(negative_slope=0.2)", "L.LeakyReLU()", "L.LeakyReLU(alpha=0.1)"):
+    layer(make, "matrix")
 for make in ("L.Conv1D(4, 3)", "L.Conv1D(2, 2, padding='causal')", "L.Conv1D(2, 3, strides=2, padding='same', activation='tanh')", "L.MaxPool1D()", "L.AveragePooling1D(3, 2, padding='same')",
              "L.GlobalMaxPool1D()", "L.GlobalAveragePooling1D()"):
     layer(make, "sequence")

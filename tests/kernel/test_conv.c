@@ -5,6 +5,8 @@
 
 #include "test.h"
 
+#include <thalweg/keras.h>
+
 #include "kernel/conv.h"
 #include "kernel/pool.h"
 #include "rows.h"
@@ -248,11 +250,28 @@ static void pooling_gradients(void **state)
     }
 }
 
+/* The calls as a C program writes them. */
+static void from_c(void **state)
+{
+    (void)state;
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(1, 4, 4, 1), NULL);
+    tw_auto tw_tensor *w = tw_tensor_new(TW_FLOAT32, TW_SHAPE(3, 3, 1, 2), NULL);
+    tw_auto tw_tensor *y = tw_nn_conv2d(x, w, TW_INTS(1), TW_TEXT("VALID"));
+    tw_auto tw_layer *layer = tw_layers_conv2d(3, TW_INTS(2), .activation = "relu", .padding = "same");
+    tw_auto tw_tensor *z = tw_layer_call(layer, y);
+    tw_auto tw_layer *pool = tw_layers_max_pooling2d(.pool_size = TW_INTS(2));
+    tw_auto tw_tensor *pooled = tw_layer_call(pool, z);
+    expect_no_error();
+    assert_int_equal(tw_tensor_count(y), 8);
+    assert_int_equal(tw_tensor_dim(z, 3), 3);
+    assert_int_equal(tw_tensor_count(pooled), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_agree), cmocka_unit_test(batches_are_cut), cmocka_unit_test(threads_share),
-        cmocka_unit_test(many_shapes), cmocka_unit_test(memory_fails),    cmocka_unit_test(pooling_gradients),
+        cmocka_unit_test(many_shapes), cmocka_unit_test(memory_fails),    cmocka_unit_test(pooling_gradients), cmocka_unit_test(from_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

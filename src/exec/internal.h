@@ -11,7 +11,9 @@ enum { TW_SPARE_FRAMES = 4 };
 /* A place is a value: output k of node n has place first_place[n] + k. */
 typedef struct tw__step {
     const tw__node *node;
+    struct tw__fused *fused; /* a chain of elementwise ops that ends in the node; or NULL */
     int32_t *inputs;        /* places */
+    int32_t input_count;
     int32_t first_output;   /* place of output 0; the others follow */
     int32_t *dropped;       /* places whose values are not needed after this step */
     int32_t dropped_count;
@@ -45,6 +47,10 @@ typedef struct tw__draft {
     tw__map seen;           /* op, attrs and inputs of earlier steps -> node id + 1 */
     int64_t version;        /* counts side effects: reads on two sides of one are not the same */
 } tw__draft;
+
+/* Joins steps that are loops over equally many elements into the last of them (fuse.c). */
+tw_status tw__pass_fuse(tw__plan *plan);
+void tw__fused_run(const struct tw__fused *fused, tw_tensor *const *inputs, tw_tensor *output);
 
 /* Each pass may settle a node without a step: true if it did. `inputs` are places that stand for nothing else. */
 bool tw__pass_forward(tw__draft *draft, const tw__node *node, const int32_t *inputs);   /* Identity and its kin */

@@ -43,9 +43,8 @@ static tw_status add_step(tw__draft *draft, const tw__node *node, int32_t *input
     tw__plan *plan = draft->plan;
     if (node->op->stateful && !reads_only(node->op))
         draft->version++;
-    plan->steps[plan->step_count++] = (tw__step){ .node = node, .inputs = inputs, .first_output = draft->first_place[node->id],
+    plan->steps[plan->step_count++] = (tw__step){ .node = node, .inputs = inputs, .input_count = node->input_count, .first_output = draft->first_place[node->id],
                                                   .known = shapes_known(node) && !node->op->makes_outputs };
-    plan->most_inputs = node->input_count > plan->most_inputs ? node->input_count : plan->most_inputs;
     plan->most_outputs = node->output_count > plan->most_outputs ? node->output_count : plan->most_outputs;
     return TW_OK;
 }
@@ -90,7 +89,7 @@ static tw_status drop_unneeded(tw__plan *plan)
         bool keep = step->node->op->stateful && !reads_only(step->node->op);
         for (int k = 0; k < step->node->output_count; k++)
             keep |= used[step->first_output + k];
-        for (int k = 0; keep && k < step->node->input_count; k++)
+        for (int k = 0; keep && k < step->input_count; k++)
             used[step->inputs[k]] = true;
         if (!keep) {
             tw__free(step->inputs);
@@ -123,7 +122,7 @@ static tw_status find_drops(tw__plan *plan)
         const tw__step *now = &plan->steps[s];
         for (int k = 0; k < now->node->output_count; k++)
             last[now->first_output + k] = s; /* an output that nobody reads goes at once */
-        for (int k = 0; k < now->node->input_count; k++)
+        for (int k = 0; k < now->input_count; k++)
             last[now->inputs[k]] = s;
     }
     for (int k = 0; k < plan->output_count; k++)
@@ -187,6 +186,10 @@ static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__e
     for (int i = 0; i < plan->output_count; i++)
         plan->outputs[i] = draft->stands_for[draft->first_place[outputs[i].node->id] + outputs[i].output];
     TW_TRY(drop_unneeded(plan));
+    if (tw__exec_passes & TW_PASS_FUSE)
+        TW_TRY(tw__pass_fuse(plan));
+    for (int s = 0; s < plan->step_count; s++)
+        plan->most_inputs = plan->steps[s].input_count > plan->most_inputs ? plan->steps[s].input_count : plan->most_inputs;
     return find_drops(plan);
 }
 
@@ -223,6 +226,7 @@ void tw__plan_free(tw__plan *plan)
             s->node->op->free_state(s->state);
         tw__free(s->inputs);
         tw__free(s->dropped);
+        tw__free(s->fused);
     }
     for (int32_t i = 0; plan->constants && i < plan->place_count; i++)
         tw_release(plan->constants[i]);

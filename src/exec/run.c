@@ -67,8 +67,15 @@ static tw_status run_step(tw__plan *plan, tw__step *now, frame *f)
     const tw__node *node = now->node;
     const tw_op *op = node->op;
     tw_tensor **outputs = f->values + now->first_output;
-    for (int k = 0; k < node->input_count; k++)
+    for (int k = 0; k < now->input_count; k++)
         f->inputs[k] = f->values[now->inputs[k]];
+    if (now->fused) {
+        outputs[0] = tw__tensor_empty(node->out_dtypes[0], &node->out_shapes[0]);
+        if (!outputs[0])
+            return tw__error_status();
+        tw__fused_run(now->fused, f->inputs, outputs[0]);
+        return TW_OK;
+    }
     if (!now->known)
         TW_TRY(infer(now, f));
     const tw_shape *shapes = now->known ? node->out_shapes : f->out_shapes;

@@ -79,6 +79,8 @@ struct tw_op {
     bool stateful;
     bool makes_outputs;            /* compute gives its outputs itself (views, values of variables): none are made beforehand */
     bool reads_variable;           /* handles of trainable variables among the inputs are watched by tapes by themselves */
+    const struct tw__unary *unary;   /* what compute is for floats, and nothing more: a loop over the elements (kernel/kernel.h), so that */
+    const struct tw__binary *binary; /* the planner may run several such ops in one pass over memory */
     bool no_gradient;              /* asking for a gradient is an error (LookupError in Python) */
     void (*free_state)(void *state);
     const char *doc;

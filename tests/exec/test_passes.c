@@ -76,9 +76,50 @@ static tw_status reads(void *context, tw_tensor *const *arguments, int count, tw
     return give(tw_add(sum, b), outputs, output_count);
 }
 
+/* tanh(0.5 x + 0.25) + relu(x) */
+static tw_status chain(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    (void)context, (void)count;
+    tw_auto tw_tensor *half = tw_tensor_float(0.5f);
+    tw_auto tw_tensor *quarter = tw_tensor_float(0.25f);
+    tw_auto tw_tensor *product = tw_multiply(half, arguments[0]);
+    tw_auto tw_tensor *sum = tw_add(product, quarter);
+    tw_auto tw_tensor *tanh = tw_tanh(sum);
+    tw_auto tw_tensor *relu = tw_nn_relu(arguments[0]);
+    return give(tw_add(tanh, relu), outputs, output_count);
+}
+
+static void fusion(void **state)
+{
+    (void)state;
+    enum { MANY = 5000 };
+    static float values[MANY];
+    for (int i = 0; i < MANY; i++)
+        values[i] = (float)(i - 2500) * 0.01f;
+    tw_shape shape = TW_SHAPE(MANY);
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, shape, values);
+    tw_tensor *results[3] = { NULL }, **eager = NULL;
+    int count = 0;
+    for (int way = 0; way < 2; way++) {
+        tw__exec_passes = way ? 0 : ~0u;
+        tw_auto tw__function *f = tw__function_trace("chain", one_float, &shape, 1, chain, NULL);
+        assert_int_equal(tw__function_call(f, &x, &results[way]), TW_OK);
+        assert_int_equal(tw__plan_steps(f->plan), way ? 5 : 1);
+    }
+    tw__exec_passes = ~0u;
+    assert_int_equal(chain(NULL, &x, 1, &eager, &count), TW_OK);
+    results[2] = eager[0];
+    tw__free(eager);
+    for (int way = 1; way < 3; way++)
+        assert_memory_equal(tw_tensor_data(results[0]), tw_tensor_data(results[way]), sizeof values);
+    for (int way = 0; way < 3; way++)
+        tw_release(results[way]);
+}
+
 static void each_pass(void **state)
 {
     (void)state;
+    tw__exec_passes = ~0u & ~(unsigned)TW_PASS_FUSE;
     assert_int_equal(steps_of(unused, NULL, -3), 1);
     assert_int_equal(steps_of(identities, NULL, -3), 1);
     assert_int_equal(steps_of(constants, NULL, 11), 1);
@@ -227,6 +268,6 @@ static void random_graphs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_pass), cmocka_unit_test(random_graphs) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(each_pass), cmocka_unit_test(fusion), cmocka_unit_test(random_graphs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,10 +152,10 @@ TW_OP(Add, ROW, .attrs = "T: {" REALS_ ", uint8, int8, int16, int32, int64, " CO
     .compute = add_or_join_compute, .gradient = add_gradient,
     .doc = "x + y, element by element; strings are joined.");
 
-TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = add_compute, .gradient = add_gradient,
+TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = add_compute, .binary = &tw__binary_add, .gradient = add_gradient,
     .doc = "x + y, element by element.");
 
-TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = subtract_compute, .gradient = subtract_gradient,
+TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = subtract_compute, .binary = &tw__binary_subtract, .gradient = subtract_gradient,
     .doc = "x - y, element by element.");
 
 /* ---- products ---- */
@@ -173,7 +173,7 @@ static tw_status multiply_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .gradient = multiply_gradient,
+TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .binary = &tw__binary_multiply, .gradient = multiply_gradient,
     .doc = "x * y, element by element.");
 
 static tw_status multiply_no_nan_gradient(tw__gradient *g)
@@ -226,10 +226,10 @@ static tw_status divide_no_nan_gradient(tw__gradient *g)
 TW_OP(Div, ROW, .attrs = ALL_NUMBERS, .compute = divide_compute, .gradient = divide_gradient,
     .doc = "x / y, element by element; integers are rounded towards zero.");
 
-TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .gradient = real_divide_gradient,
+TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binary = &tw__binary_divide, .gradient = real_divide_gradient,
     .doc = "x / y of real or complex numbers, element by element.");
 
-TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_compute, .gradient = divide_no_nan_gradient,
+TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_compute, .binary = &tw__binary_divide_no_nan, .gradient = divide_no_nan_gradient,
     .doc = "x / y, and zero where y is zero.");
 
 TW_OP(TruncateDiv, ROW, .attrs = ALL_NUMBERS, .compute = divide_compute,
@@ -286,10 +286,10 @@ static tw_status minimum_gradient(tw__gradient *g)
 }
 
 #define ORDERED "T: {" REALS_ ", int8, uint8, int16, uint16, int32, uint32, int64, uint64}"
-TW_OP(Maximum, ROW, .attrs = ORDERED, .compute = maximum_compute, .gradient = maximum_gradient,
+TW_OP(Maximum, ROW, .attrs = ORDERED, .compute = maximum_compute, .binary = &tw__binary_maximum, .gradient = maximum_gradient,
     .doc = "The larger of x and y, element by element.");
 
-TW_OP(Minimum, ROW, .attrs = ORDERED, .compute = minimum_compute, .gradient = minimum_gradient,
+TW_OP(Minimum, ROW, .attrs = ORDERED, .compute = minimum_compute, .binary = &tw__binary_minimum, .gradient = minimum_gradient,
     .doc = "The smaller of x and y, element by element.");
 
 static tw_status squared_difference_gradient(tw__gradient *g)
@@ -306,7 +306,7 @@ static tw_status squared_difference_gradient(tw__gradient *g)
 }
 
 TW_OP(SquaredDifference, ROW, .attrs = "T: {" REALS_ ", int32, int64, " COMPLEXES_ "}",
-    .compute = squared_difference_compute, .gradient = squared_difference_gradient,
+    .compute = squared_difference_compute, .binary = &tw__binary_squared_difference, .gradient = squared_difference_gradient,
     .doc = "(x - y) * (x - y), element by element; of complex numbers the square of the distance.");
 
 /* ---- powers, logarithms, angles ---- */

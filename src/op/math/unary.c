@@ -66,42 +66,42 @@ GRADIENT(lgamma, TW_G2(Mul, DY, TW_G1(Digamma, X)))
 #define SIGNED_NUMBERS "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
 
 TW_OP(Abs, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64}",
-    .compute = abs_compute, .gradient = abs_gradient, .doc = "The absolute value.");
-TW_OP(Neg, ROW, .attrs = SIGNED_NUMBERS, .compute = negate_compute, .gradient = negate_gradient, .doc = "-x.");
-TW_OP(Sign, ROW, .attrs = SIGNED_NUMBERS, .compute = sign_compute, .gradient = sign_gradient,
+    .compute = abs_compute, .unary = &tw__unary_abs, .gradient = abs_gradient, .doc = "The absolute value.");
+TW_OP(Neg, ROW, .attrs = SIGNED_NUMBERS, .compute = negate_compute, .unary = &tw__unary_negate, .gradient = negate_gradient, .doc = "-x.");
+TW_OP(Sign, ROW, .attrs = SIGNED_NUMBERS, .compute = sign_compute, .unary = &tw__unary_sign, .gradient = sign_gradient,
     .doc = "-1, 0 or 1 as the sign of x is; of complex numbers x / |x|, or 0.");
 TW_OP(Square, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
-    .compute = square_compute, .gradient = square_gradient, .doc = "x * x.");
-TW_OP(Sqrt, ROW, .attrs = NUMBERS, .compute = sqrt_compute, .gradient = sqrt_gradient, .doc = "The square root.");
-TW_OP(Rsqrt, ROW, .attrs = NUMBERS, .compute = rsqrt_compute, .gradient = rsqrt_gradient, .doc = "1 / sqrt(x).");
-TW_OP(Reciprocal, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .gradient = reciprocal_gradient, .doc = "1 / x.");
-TW_OP(Inv, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .gradient = reciprocal_gradient, .doc = "1 / x.");
-TW_OP(Exp, ROW, .attrs = NUMBERS, .compute = exp_compute, .gradient = exp_gradient, .doc = "e to the power of x.");
-TW_OP(Expm1, ROW, .attrs = NUMBERS, .compute = expm1_compute, .gradient = expm1_gradient, .doc = "exp(x) - 1, precise near zero.");
-TW_OP(Log, ROW, .attrs = NUMBERS, .compute = log_compute, .gradient = log_gradient, .doc = "The natural logarithm.");
-TW_OP(Log1p, ROW, .attrs = NUMBERS, .compute = log1p_compute, .gradient = log1p_gradient, .doc = "log(1 + x), precise near zero.");
-TW_OP(Sin, ROW, .attrs = NUMBERS, .compute = sin_compute, .gradient = sin_gradient, .doc = "The sine.");
-TW_OP(Cos, ROW, .attrs = NUMBERS, .compute = cos_compute, .gradient = cos_gradient, .doc = "The cosine.");
-TW_OP(Tan, ROW, .attrs = NUMBERS, .compute = tan_compute, .gradient = tan_gradient, .doc = "The tangent.");
-TW_OP(Asin, ROW, .attrs = NUMBERS, .compute = asin_compute, .gradient = asin_gradient, .doc = "The inverse of sine.");
-TW_OP(Acos, ROW, .attrs = NUMBERS, .compute = acos_compute, .gradient = acos_gradient, .doc = "The inverse of cosine.");
-TW_OP(Atan, ROW, .attrs = NUMBERS, .compute = atan_compute, .gradient = atan_gradient, .doc = "The inverse of tangent.");
-TW_OP(Sinh, ROW, .attrs = NUMBERS, .compute = sinh_compute, .gradient = sinh_gradient, .doc = "The hyperbolic sine.");
-TW_OP(Cosh, ROW, .attrs = NUMBERS, .compute = cosh_compute, .gradient = cosh_gradient, .doc = "The hyperbolic cosine.");
-TW_OP(Asinh, ROW, .attrs = NUMBERS, .compute = asinh_compute, .gradient = asinh_gradient, .doc = "The inverse of hyperbolic sine.");
-TW_OP(Acosh, ROW, .attrs = NUMBERS, .compute = acosh_compute, .gradient = acosh_gradient, .doc = "The inverse of hyperbolic cosine.");
-TW_OP(Atanh, ROW, .attrs = NUMBERS, .compute = atanh_compute, .gradient = atanh_gradient, .doc = "The inverse of hyperbolic tangent.");
-TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tanh_compute, .gradient = tanh_gradient, .doc = "The hyperbolic tangent.");
-TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .gradient = sigmoid_gradient, .doc = "1 / (1 + exp(-x)).");
-TW_OP(Erf, ROW, .attrs = REALS, .compute = erf_compute, .gradient = erf_gradient, .doc = "The error function.");
-TW_OP(Erfc, ROW, .attrs = REALS, .compute = erfc_compute, .gradient = erfc_gradient, .doc = "1 - erf(x).");
-TW_OP(Lgamma, ROW, .attrs = REALS, .compute = lgamma_compute, .gradient = lgamma_gradient,
+    .compute = square_compute, .unary = &tw__unary_square, .gradient = square_gradient, .doc = "x * x.");
+TW_OP(Sqrt, ROW, .attrs = NUMBERS, .compute = sqrt_compute, .unary = &tw__unary_sqrt, .gradient = sqrt_gradient, .doc = "The square root.");
+TW_OP(Rsqrt, ROW, .attrs = NUMBERS, .compute = rsqrt_compute, .unary = &tw__unary_rsqrt, .gradient = rsqrt_gradient, .doc = "1 / sqrt(x).");
+TW_OP(Reciprocal, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .unary = &tw__unary_reciprocal, .gradient = reciprocal_gradient, .doc = "1 / x.");
+TW_OP(Inv, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .unary = &tw__unary_reciprocal, .gradient = reciprocal_gradient, .doc = "1 / x.");
+TW_OP(Exp, ROW, .attrs = NUMBERS, .compute = exp_compute, .unary = &tw__unary_exp, .gradient = exp_gradient, .doc = "e to the power of x.");
+TW_OP(Expm1, ROW, .attrs = NUMBERS, .compute = expm1_compute, .unary = &tw__unary_expm1, .gradient = expm1_gradient, .doc = "exp(x) - 1, precise near zero.");
+TW_OP(Log, ROW, .attrs = NUMBERS, .compute = log_compute, .unary = &tw__unary_log, .gradient = log_gradient, .doc = "The natural logarithm.");
+TW_OP(Log1p, ROW, .attrs = NUMBERS, .compute = log1p_compute, .unary = &tw__unary_log1p, .gradient = log1p_gradient, .doc = "log(1 + x), precise near zero.");
+TW_OP(Sin, ROW, .attrs = NUMBERS, .compute = sin_compute, .unary = &tw__unary_sin, .gradient = sin_gradient, .doc = "The sine.");
+TW_OP(Cos, ROW, .attrs = NUMBERS, .compute = cos_compute, .unary = &tw__unary_cos, .gradient = cos_gradient, .doc = "The cosine.");
+TW_OP(Tan, ROW, .attrs = NUMBERS, .compute = tan_compute, .unary = &tw__unary_tan, .gradient = tan_gradient, .doc = "The tangent.");
+TW_OP(Asin, ROW, .attrs = NUMBERS, .compute = asin_compute, .unary = &tw__unary_asin, .gradient = asin_gradient, .doc = "The inverse of sine.");
+TW_OP(Acos, ROW, .attrs = NUMBERS, .compute = acos_compute, .unary = &tw__unary_acos, .gradient = acos_gradient, .doc = "The inverse of cosine.");
+TW_OP(Atan, ROW, .attrs = NUMBERS, .compute = atan_compute, .unary = &tw__unary_atan, .gradient = atan_gradient, .doc = "The inverse of tangent.");
+TW_OP(Sinh, ROW, .attrs = NUMBERS, .compute = sinh_compute, .unary = &tw__unary_sinh, .gradient = sinh_gradient, .doc = "The hyperbolic sine.");
+TW_OP(Cosh, ROW, .attrs = NUMBERS, .compute = cosh_compute, .unary = &tw__unary_cosh, .gradient = cosh_gradient, .doc = "The hyperbolic cosine.");
+TW_OP(Asinh, ROW, .attrs = NUMBERS, .compute = asinh_compute, .unary = &tw__unary_asinh, .gradient = asinh_gradient, .doc = "The inverse of hyperbolic sine.");
+TW_OP(Acosh, ROW, .attrs = NUMBERS, .compute = acosh_compute, .unary = &tw__unary_acosh, .gradient = acosh_gradient, .doc = "The inverse of hyperbolic cosine.");
+TW_OP(Atanh, ROW, .attrs = NUMBERS, .compute = atanh_compute, .unary = &tw__unary_atanh, .gradient = atanh_gradient, .doc = "The inverse of hyperbolic tangent.");
+TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tanh_compute, .unary = &tw__unary_tanh, .gradient = tanh_gradient, .doc = "The hyperbolic tangent.");
+TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient, .doc = "1 / (1 + exp(-x)).");
+TW_OP(Erf, ROW, .attrs = REALS, .compute = erf_compute, .unary = &tw__unary_erf, .gradient = erf_gradient, .doc = "The error function.");
+TW_OP(Erfc, ROW, .attrs = REALS, .compute = erfc_compute, .unary = &tw__unary_erfc, .gradient = erfc_gradient, .doc = "1 - erf(x).");
+TW_OP(Lgamma, ROW, .attrs = REALS, .compute = lgamma_compute, .unary = &tw__unary_lgamma, .gradient = lgamma_gradient,
     .doc = "The logarithm of the absolute value of the gamma function.");
-TW_OP(Digamma, ROW, .attrs = REALS, .compute = digamma_compute, .no_gradient = true, .doc = "The derivative of Lgamma.");
-TW_OP(Floor, ROW, .attrs = REALS, .compute = floor_compute, .doc = "The largest integer not above x.");
-TW_OP(Ceil, ROW, .attrs = REALS, .compute = ceil_compute, .doc = "The smallest integer not below x.");
-TW_OP(Round, ROW, .attrs = SIGNED_NUMBERS, .compute = round_compute, .doc = "The nearest integer, of two the even one.");
-TW_OP(Rint, ROW, .attrs = REALS, .compute = round_compute, .doc = "The nearest integer, of two the even one.");
+TW_OP(Digamma, ROW, .attrs = REALS, .compute = digamma_compute, .unary = &tw__unary_digamma, .no_gradient = true, .doc = "The derivative of Lgamma.");
+TW_OP(Floor, ROW, .attrs = REALS, .compute = floor_compute, .unary = &tw__unary_floor, .doc = "The largest integer not above x.");
+TW_OP(Ceil, ROW, .attrs = REALS, .compute = ceil_compute, .unary = &tw__unary_ceil, .doc = "The smallest integer not below x.");
+TW_OP(Round, ROW, .attrs = SIGNED_NUMBERS, .compute = round_compute, .unary = &tw__unary_round, .doc = "The nearest integer, of two the even one.");
+TW_OP(Rint, ROW, .attrs = REALS, .compute = round_compute, .unary = &tw__unary_round, .doc = "The nearest integer, of two the even one.");
 
 #define QUESTION .inputs = "x: T", .outputs = "y: bool", .shape = tw_shape_same, .attrs = REALS
 TW_OP(IsNan, QUESTION, .compute = is_nan_compute, .doc = "Whether x is not a number.");
@@ -110,7 +110,7 @@ TW_OP(IsFinite, QUESTION, .compute = is_finite_compute, .doc = "Whether x is nei
 
 TW_OP(LogicalNot, .inputs = "x: bool", .outputs = "y: bool", .shape = tw_shape_same, .compute = logical_not_compute,
     .doc = "Whether x is false.");
-TW_OP(Invert, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}", .compute = invert_compute,
+TW_OP(Invert, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}", .compute = invert_compute, .unary = &tw__unary_invert,
     .doc = "Every bit flipped.");
 
 /* ---- parts of complex numbers ---- */

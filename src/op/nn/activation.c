@@ -115,62 +115,62 @@ static tw_status softplus_grad_gradient(tw__gradient *gradient)
 
 TW_OP(Relu,
     .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS ", qint8}",
-    .shape = tw_shape_same, .compute = relu_compute, .gradient = relu_gradient,
+    .shape = tw_shape_same, .compute = relu_compute, .unary = &tw__unary_relu, .gradient = relu_gradient,
     .doc = "max(features, 0).");
 
 TW_OP(ReluGrad,
     .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = "T: {" NUMBERS "}",
-    .shape = same_shapes, .compute = relu_grad_compute, .gradient = relu_grad_gradient,
+    .shape = same_shapes, .compute = relu_grad_compute, .binary = &tw__binary_relu_grad, .gradient = relu_grad_gradient,
     .doc = "gradients where features > 0, else 0. Features may be Relu's inputs or outputs.");
 
 TW_OP(Relu6,
     .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS "}",
-    .shape = tw_shape_same, .compute = relu6_compute, .gradient = relu6_gradient,
+    .shape = tw_shape_same, .compute = relu6_compute, .unary = &tw__unary_relu6, .gradient = relu6_gradient,
     .doc = "min(max(features, 0), 6).");
 
 TW_OP(Relu6Grad,
     .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = "T: {" NUMBERS "}",
-    .shape = same_shapes, .compute = relu6_grad_compute, .gradient = relu_grad_gradient,
+    .shape = same_shapes, .compute = relu6_grad_compute, .binary = &tw__binary_relu6_grad, .gradient = relu_grad_gradient,
     .doc = "gradients where 0 < features < 6, else 0.");
 
 TW_OP(Elu,
     .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = elu_compute, .gradient = elu_gradient,
+    .shape = tw_shape_same, .compute = elu_compute, .unary = &tw__unary_elu, .gradient = elu_gradient,
     .doc = "exp(features) - 1 below 0, features above.");
 
 TW_OP(EluGrad,
     .inputs = "gradients: T, outputs: T", .outputs = "backprops: T", .attrs = REALS,
-    .shape = same_shapes, .compute = elu_grad_compute, .gradient = elu_grad_gradient,
+    .shape = same_shapes, .compute = elu_grad_compute, .binary = &tw__binary_elu_grad, .gradient = elu_grad_gradient,
     .doc = "gradients * (outputs + 1) where outputs < 0, else gradients.");
 
 TW_OP(Selu,
     .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = selu_compute, .gradient = selu_gradient,
+    .shape = tw_shape_same, .compute = selu_compute, .unary = &tw__unary_selu, .gradient = selu_gradient,
     .doc = "scale * alpha * (exp(features) - 1) below 0, scale * features above.");
 
 TW_OP(SeluGrad,
     .inputs = "gradients: T, outputs: T", .outputs = "backprops: T", .attrs = REALS,
-    .shape = same_shapes, .compute = selu_grad_compute, .gradient = elu_grad_gradient,
+    .shape = same_shapes, .compute = selu_grad_compute, .binary = &tw__binary_selu_grad, .gradient = elu_grad_gradient,
     .doc = "gradients * (outputs + scale * alpha) where outputs < 0, else gradients * scale.");
 
 TW_OP(Softplus,
     .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = softplus_compute, .gradient = softplus_gradient,
+    .shape = tw_shape_same, .compute = softplus_compute, .unary = &tw__unary_softplus, .gradient = softplus_gradient,
     .doc = "log(exp(features) + 1), element by element.");
 
 TW_OP(SoftplusGrad,
     .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = REALS,
-    .shape = same_shapes, .compute = softplus_grad_compute, .gradient = softplus_grad_gradient,
+    .shape = same_shapes, .compute = softplus_grad_compute, .binary = &tw__binary_softplus_grad, .gradient = softplus_grad_gradient,
     .doc = "gradients / (1 + exp(-features)).");
 
 TW_OP(Softsign,
     .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = softsign_compute, .gradient = softsign_gradient,
+    .shape = tw_shape_same, .compute = softsign_compute, .unary = &tw__unary_softsign, .gradient = softsign_gradient,
     .doc = "features / (abs(features) + 1).");
 
 TW_OP(SoftsignGrad,
     .inputs = "gradients: T, features: T", .outputs = "backprops: T", .attrs = REALS,
-    .shape = same_shapes, .compute = softsign_grad_compute, .no_gradient = true,
+    .shape = same_shapes, .compute = softsign_grad_compute, .binary = &tw__binary_softsign_grad, .no_gradient = true,
     .doc = "gradients / (1 + abs(features)) ** 2.");
 
 /* ---- LeakyRelu ---- */

@@ -6,6 +6,10 @@
  *
  * A step joins the step that uses its value if that is its only user, the shape is known and the same, and its other inputs have that
  * shape or one element. Values of float and double only: integer loops have checks around them. */
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "exec/internal.h"
 #include "kernel/kernel.h"
 
@@ -296,17 +300,35 @@ tw_status tw__pass_fuse(tw__plan *plan)
 
 /* ---- running ---- */
 
+/* Results far larger than the caches: written past them, so that memory is not read first only to be overwritten. */
+static const int64_t stream_from = (int64_t)8 << 20;
+
+static void stream(char *to, const char *from, size_t size)
+{
+    size_t done = 0;
+#ifdef __SSE2__
+    for (; done + 64 <= size; done += 64) {
+        for (size_t k = 0; k < 64; k += 16)
+            _mm_stream_si128((__m128i *)(to + done + k), _mm_load_si128((const __m128i *)(from + done + k)));
+    }
+#endif
+    memcpy(to + done, from + done, size - done);
+}
+
 typedef struct work {
     const tw__fused *fused;
     tw_tensor *const *inputs;
     char *output;
+    int64_t count;
+    bool streamed;
 } work;
 
-static void run_tiles(void *context, int64_t begin, int64_t end)
+static void run_tiles(void *context, int64_t first, int64_t last)
 {
     const work *w = context;
+    int64_t begin = first * TILE, end = last * TILE < w->count ? last * TILE : w->count;
     const tw__fused *fused = w->fused;
-    _Alignas(64) char temporaries[MOST_TEMPORARIES][TILE * sizeof(double)];
+    _Alignas(64) char temporaries[MOST_TEMPORARIES + 1][TILE * sizeof(double)];
     size_t element = fused->element;
     for (int64_t at = begin; at < end; at += TILE) {
         int64_t count = end - at < TILE ? end - at : TILE;
@@ -319,20 +341,28 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
                 from[k] = s.kind == FROM_TEMPORARY ? temporaries[s.index]
                                                    : (const char *)w->inputs[s.index]->data + (fused->whole[s.index] ? offset : 0);
             }
-            void *to = l->z.kind == TO_OUTPUT ? w->output + offset : temporaries[l->z.index];
+            void *to = l->z.kind == FROM_TEMPORARY ? temporaries[l->z.index] : w->streamed ? temporaries[MOST_TEMPORARIES] : w->output + offset;
             if (l->unary)
                 l->unary(from[0], to, count);
             else
                 l->binary(from[0], from[1], to, count, l->row);
         }
+        if (w->streamed)
+            stream(w->output + offset, temporaries[MOST_TEMPORARIES], (size_t)count * element);
     }
+#ifdef __SSE2__
+    if (w->streamed)
+        _mm_sfence();
+#endif
 }
 
 void tw__fused_run(const tw__fused *fused, tw_tensor *const *inputs, tw_tensor *output)
 {
-    work w = { fused, inputs, output->data };
-    if (output->count <= TILE)
-        run_tiles(&w, 0, output->count);
+    bool streamed = (uintptr_t)output->data % 16 == 0 && output->count * (int64_t)fused->element >= stream_from;
+    work w = { fused, inputs, output->data, output->count, streamed };
+    int64_t tiles = (output->count + TILE - 1) / TILE;
+    if (tiles == 1)
+        run_tiles(&w, 0, 1);
     else
-        tw__parallel(output->count, fused->slow ? 8 * TILE : 32 * TILE, run_tiles, &w);
+        tw__parallel(tiles, fused->slow ? 8 : 32, run_tiles, &w);
 }

@@ -1,19 +1,34 @@
 /* The table of ops: finding rows by name, and their parsed signatures, made on first use and kept. */
-#include <pthread.h>
-
 #include "op/internal.h"
 
 extern const tw_op *const tw__ops[]; /* generated, sorted by name */
 extern const int tw__ops_count;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static tw__op_signature **signatures; /* as tw__ops */
+typedef tw__op_signature *_Atomic signature_slot;
+static signature_slot *_Atomic slots; /* as tw__ops */
 
-static void make_signatures(void)
+/* The parsed signature of op `index`; NULL with an error if there is no memory or the row is malformed. What fails is tried again the next
+ * time. Two threads may parse the same row: one of the results is kept. */
+static tw__op_signature *signature_at(int index)
 {
-    signatures = tw__alloc_array((size_t)tw__ops_count + 1, sizeof *signatures);
-    for (int i = 0; signatures && i < tw__ops_count; i++)
-        signatures[i] = tw__op_signature_parse(tw__ops[i]);
+    signature_slot *table = atomic_load(&slots);
+    if (!table) {
+        signature_slot *made = tw__alloc_array((size_t)tw__ops_count + 1, sizeof *made);
+        if (!made)
+            return NULL;
+        if (atomic_compare_exchange_strong(&slots, &table, made))
+            table = made;
+        else
+            tw__free(made);
+    }
+    tw__op_signature *signature = atomic_load(&table[index]);
+    if (!signature) {
+        tw__op_signature *made = tw__op_signature_parse(tw__ops[index]);
+        if (made && !atomic_compare_exchange_strong(&table[index], &signature, made))
+            return signature; /* the other thread's; ours stays unused, a few bytes once */
+        signature = made;
+    }
+    return signature;
 }
 
 int tw__op_count(void)
@@ -55,15 +70,15 @@ const tw__op_signature *tw__op_signature_of(const tw_op *op)
     size_t slot = ((uintptr_t)op / sizeof(tw_op)) & 63;
     if (last_op[slot] == op)
         return last_signature[slot];
-    pthread_once(&once, make_signatures);
     int index = find(op->name);
-    if (!signatures || index < 0 || !signatures[index]) {
+    const tw__op_signature *signature = index >= 0 ? signature_at(index) : NULL;
+    if (!signature) {
         tw__fail(TW_INTERNAL, "%s: the row's inputs, outputs or attrs can't be read", op->name);
         return NULL;
     }
     last_op[slot] = op;
-    last_signature[slot] = signatures[index];
-    return signatures[index];
+    last_signature[slot] = signature;
+    return signature;
 }
 
 int tw_op_count(void)

@@ -7,6 +7,7 @@
  *   convert.c, array.c  Python values and arrays into tensors; tensors into arrays
  *   tensor.c     tf.Tensor                       operators.c, index.c  a + b, a[i] for tensors and variables
  *   dtype.c, shape.c  tf.DType, tf.TensorShape   object.c    types of class rows; peers; attributes and tracking
+ *   symbolic.c, graph_types.c, graph_function.c  tensors of graphs, tf.Graph, tf.Operation, tf.function
  *   layer.c, tape.c, variable.c  the special parts of those classes       raw_ops.c  tf.raw_ops    error.c  exceptions
  *
  * Python's lock: every function here runs with it. tw__py_unlock/tw__py_lock let other threads run while C computes; what C calls
@@ -52,12 +53,25 @@ typedef struct tw__py_tensor {
     PyObject_HEAD tw_tensor *tensor;
     PyObject *dict, *weak;
 } tw__py_tensor;
-extern PyTypeObject *tw__py_tensor_type, *tw__py_eager_type;
-#define TW_IS_TENSOR(o) (Py_TYPE(o) == tw__py_eager_type)
+extern PyTypeObject *tw__py_tensor_type, *tw__py_eager_type, *tw__py_symbolic_type;
+#define TW_IS_TENSOR(o) (Py_TYPE(o) == tw__py_eager_type || Py_TYPE(o) == tw__py_symbolic_type)
 #define TW_TENSOR(o) (((tw__py_tensor *)(o))->tensor)
 PyObject *tw__py_wrap_tensor(tw_tensor *tensor); /* takes it; NULL raises the thread's error */
+void tw__py_tensor_end(PyObject *self);          /* of all three types */
 bool tw__py_tensors_start(PyObject *module);
 PyObject *tw__py_reference(PyObject *self, PyObject *unused); /* x.ref() */
+
+/* ---- tracing (symbolic.c, graph_types.c, graph_function.c) ---- */
+struct tw__graph;
+struct tw__node;
+bool tw__py_is_symbolic(PyObject *value);
+bool tw__py_symbolic_start(PyObject *module);
+bool tw__py_graph_types_start(PyObject *module);
+bool tw__py_graph_functions_start(PyObject *module);
+PyObject *tw__py_wrap_graph(struct tw__graph *graph);                 /* a new reference of its own */
+PyObject *tw__py_wrap_operation(struct tw__node *node);
+/* While tracing, what a function of the API gives is a tensor of the graph. Takes the tensor; NULL: an error is set. */
+tw_tensor *tw__py_into_graph(tw_tensor *tensor);
 
 /* ---- conversion (convert.c, array.c) ---- */
 typedef enum tw__py_how { TW_HINT, TW_DEFAULT, TW_FORCE } tw__py_how;

@@ -6,6 +6,7 @@
 #include <alloca.h>
 
 #include "extension.h"
+#include "graph/graph.h"
 
 PyTypeObject *tw__py_function_type;
 static PyObject *method_type;
@@ -262,6 +263,8 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
                 tw_value_free(&result);
                 tw__py_raise();
             } else {
+                if (tw__tracing && result.kind == TW_VALUE_TENSOR && signature->role == TW_ROLE_FUNCTION)
+                    result.tensor = tw__py_into_graph(result.tensor);
                 out = function->gives_arrays ? tw__py_arrays(&result) : tw__py_value(&result);
                 if (out && function->outputs_of)
                     out = tw__py_name_outputs(function->outputs_of, out);

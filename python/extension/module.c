@@ -203,11 +203,16 @@ static PyMethodDef raw_methods[] = {
 /* The package's __getattr__: what is imported only when it is asked for. */
 static PyObject *later(PyObject *package, PyObject *name)
 {
-    static const char *const enums[] = { "UnconnectedGradients", "VariableSynchronization", "VariableAggregation" };
-    for (size_t i = 0; i < sizeof enums / sizeof *enums; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, enums[i]) != 0)
+    static const struct {
+        const char *name, *module;
+    } names[] = { { "UnconnectedGradients", "thalweg._enums" },
+                  { "VariableSynchronization", "thalweg._enums" },
+                  { "VariableAggregation", "thalweg._enums" },
+                  { "function", "thalweg._function" } };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, names[i].name) != 0)
             continue;
-        PyObject *module = PyImport_ImportModule("thalweg._enums");
+        PyObject *module = PyImport_ImportModule(names[i].module);
         PyObject *value = module ? PyObject_GetAttr(module, name) : NULL;
         Py_XDECREF(module);
         if (value && PyObject_SetAttr(package, name, value) < 0)
@@ -316,7 +321,7 @@ PyMODINIT_FUNC PyInit__core(void)
         return NULL;
     if (!tw__py_objects_start(module) || !tw__py_functions_start(module) || !tw__py_dtypes_start(module) ||
         !tw__py_shapes_start(module) || !tw__py_arrays_start(module) || !tw__py_operators_start() ||
-        !tw__py_tensors_start(module) || PyModule_AddFunctions(module, tw__py_tracking_functions) < 0) {
+        !tw__py_tensors_start(module) || !tw__py_graph_types_start(module) || !tw__py_graph_functions_start(module) || PyModule_AddFunctions(module, tw__py_tracking_functions) < 0) {
         Py_DECREF(module);
         return NULL;
     }

@@ -6,7 +6,7 @@
 
 enum { SPARE_LIMIT = 512 };
 
-PyTypeObject *tw__py_tensor_type, *tw__py_eager_type;
+PyTypeObject *tw__py_tensor_type, *tw__py_eager_type, *tw__py_symbolic_type;
 static tw__py_tensor *spares[SPARE_LIMIT];
 static int spare_count;
 
@@ -15,11 +15,12 @@ PyObject *tw__py_wrap_tensor(tw_tensor *tensor)
     if (!tensor)
         return tw__py_raise();
     tw__py_tensor *object;
+    PyTypeObject *type = __builtin_expect(tensor->node != NULL, 0) ? tw__py_symbolic_type : tw__py_eager_type;
     if (spare_count) {
         object = spares[--spare_count];
-        PyObject_Init((PyObject *)object, tw__py_eager_type);
+        PyObject_Init((PyObject *)object, type);
     } else {
-        object = PyObject_New(tw__py_tensor, tw__py_eager_type);
+        object = PyObject_New(tw__py_tensor, type);
         if (!object) {
             tw_release(tensor);
             return NULL;
@@ -30,7 +31,7 @@ PyObject *tw__py_wrap_tensor(tw_tensor *tensor)
     return (PyObject *)object;
 }
 
-static void end(PyObject *self)
+void tw__py_tensor_end(PyObject *self)
 {
     tw__py_tensor *object = (tw__py_tensor *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -38,7 +39,7 @@ static void end(PyObject *self)
         PyObject_ClearWeakRefs(self);
     Py_CLEAR(object->dict);
     tw_release(object->tensor);
-    if (type == tw__py_eager_type && spare_count < SPARE_LIMIT)
+    if (spare_count < SPARE_LIMIT)
         spares[spare_count++] = object;
     else
         PyObject_Free(object);
@@ -253,21 +254,25 @@ PyObject *tw__py_reference(PyObject *self, PyObject *unused)
     return class ? PyObject_CallFunctionObjArgs(class, self, NULL) : NULL;
 }
 
-static PyMethodDef methods[] = {
+static PyMethodDef eager_methods[] = {
     { "numpy", numpy, METH_NOARGS, "The elements as a NumPy array or scalar." },
     { "_numpy", numpy, METH_NOARGS, NULL },
     { "__array__", (PyCFunction)(void (*)(void))array, METH_VARARGS | METH_KEYWORDS, NULL },
     { "__complex__", to_complex, METH_NOARGS, NULL },
     { "__format__", format, METH_O, NULL },
     { "__reduce__", reduce, METH_NOARGS, NULL },
+    { "cpu", itself, METH_NOARGS, "The tensor on the CPU." },
+    { "eval", eval, METH_NOARGS, NULL },
+    { 0 },
+};
+
+static PyMethodDef methods[] = {
     { "__copy__", itself, METH_NOARGS, NULL },
     { "__deepcopy__", itself, METH_O, NULL },
     { "get_shape", get_shape, METH_NOARGS, "The shape." },
     { "set_shape", set_shape, METH_O, "Checks that the shape is compatible with another." },
     { "ref", tw__py_reference, METH_NOARGS, "A hashable reference to this tensor." },
     { "experimental_ref", tw__py_reference, METH_NOARGS, "A hashable reference to this tensor." },
-    { "cpu", itself, METH_NOARGS, "The tensor on the CPU." },
-    { "eval", eval, METH_NOARGS, NULL },
     { 0 },
 };
 
@@ -288,7 +293,10 @@ static PyObject *attribute_dtype(PyObject *self, void *unused)
 static PyObject *attribute_ndim(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromLong(TW_TENSOR(self)->shape.rank);
+    int rank = TW_TENSOR(self)->shape.rank;
+    if (rank < 0)
+        Py_RETURN_NONE;
+    return PyLong_FromLong(rank);
 }
 
 static PyObject *attribute_device(PyObject *self, void *unused)
@@ -314,13 +322,17 @@ static PyGetSetDef getters[] = {
     { "shape", attribute_shape, NULL, "The shape.", NULL },
     { "dtype", attribute_dtype, NULL, "The dtype.", NULL },
     { "ndim", attribute_ndim, NULL, "The number of dimensions.", NULL },
+    { "_id", attribute_id, NULL, NULL, NULL },
+    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
+    { 0 },
+};
+
+static PyGetSetDef eager_getters[] = {
     { "device", attribute_device, NULL, "Where the tensor is.", NULL },
     { "backing_device", attribute_device, NULL, "Where the tensor is.", NULL },
     { "name", attribute_undefined, NULL, NULL, "name" },
     { "op", attribute_undefined, NULL, NULL, "op" },
     { "graph", attribute_undefined, NULL, NULL, "graph" },
-    { "_id", attribute_id, NULL, NULL, NULL },
-    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
     { 0 },
 };
 
@@ -331,23 +343,30 @@ static PyMemberDef members[] = {
 };
 
 static PyType_Slot base_slots[] = {
-    { Py_tp_repr, repr },
-    { Py_tp_str, str },
     { Py_tp_hash, hash },
-    { Py_tp_iter, tw__py_iterate },
     { Py_tp_methods, methods },
     { Py_tp_getset, getters },
     { Py_tp_members, members },
-    { Py_tp_dealloc, end },
-    { Py_mp_length, length },
+    { Py_tp_dealloc, tw__py_tensor_end },
     { Py_mp_subscript, tw__py_subscript },
+    { Py_tp_doc, "A tensor: an array of elements of one dtype that does not change." },
+};
+
+static PyType_Slot eager_slots[] = {
+    { Py_tp_repr, repr },
+    { Py_tp_str, str },
+    { Py_tp_iter, tw__py_iterate },
+    { Py_tp_methods, eager_methods },
+    { Py_tp_getset, eager_getters },
+    { Py_tp_dealloc, tw__py_tensor_end },
+    { Py_mp_length, length },
     { Py_nb_bool, truth },
     { Py_nb_int, to_int },
     { Py_nb_float, to_float },
     { Py_nb_index, to_index },
     { Py_bf_getbuffer, tw__py_get_buffer },
     { Py_bf_releasebuffer, tw__py_release_buffer },
-    { Py_tp_doc, "A tensor: an array of elements of one dtype that does not change." },
+    { 0 },
 };
 
 bool tw__py_tensors_start(PyObject *module)
@@ -364,9 +383,8 @@ bool tw__py_tensors_start(PyObject *module)
     tw__py_tensor_type = (PyTypeObject *)PyType_FromSpec(&base);
     if (!tw__py_tensor_type)
         return false;
-    PyType_Slot none[] = { { 0 } };
     PyType_Spec eager = { "tensorflow.python.framework.ops.EagerTensor", sizeof(tw__py_tensor), 0,
-                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, none };
+                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, eager_slots };
     tw__py_eager_type = (PyTypeObject *)PyType_FromSpecWithBases(&eager, (PyObject *)tw__py_tensor_type);
     if (!tw__py_eager_type)
         return false;
@@ -375,5 +393,5 @@ bool tw__py_tensors_start(PyObject *module)
                 PyModule_AddObjectRef(module, "Tensor", (PyObject *)tw__py_tensor_type) == 0 &&
                 PyModule_AddObjectRef(module, "EagerTensor", (PyObject *)tw__py_eager_type) == 0;
     Py_XDECREF(priority);
-    return good;
+    return good && tw__py_symbolic_start(module);
 }

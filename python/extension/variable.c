@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "extension.h"
+#include "graph/graph.h"
 
 static PyTypeObject *variable_type; /* found at first use: the row's */
 static PyTypeObject *unread_type;
@@ -49,6 +50,8 @@ static PyObject *numpy(PyObject *self, PyObject *unused)
 {
     (void)unused;
     tw_variable *variable = of(self);
+    if (tw__tracing)
+        return tw__py_error(PyExc_NotImplementedError, "numpy() is only available when eager execution is enabled.");
     tw_tensor *tensor = variable ? tw__resource_read(variable->resource) : NULL;
     if (!tensor)
         return PyErr_Occurred() ? NULL : tw__py_raise();
@@ -67,9 +70,23 @@ static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
     return out;
 }
 
+/* In a graph it has none. */
+static PyObject *repr_without_value(PyObject *self, const tw_variable *variable)
+{
+    char *shape = tw__shape_tuple(&variable->resource->shape);
+    PyObject *out = shape ? PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s>",
+                                                 Py_TYPE(self) == unread_type ? "UnreadVariable" : variable->name, shape,
+                                                 tw_dtype_name(variable->resource->dtype))
+                          : tw__py_raise();
+    tw__free(shape);
+    return out;
+}
+
 static PyObject *repr(PyObject *self)
 {
     tw_variable *variable = of(self);
+    if (variable && tw__tracing)
+        return repr_without_value(self, variable);
     tw_tensor *tensor = variable ? tw__resource_read(variable->resource) : NULL;
     if (!tensor)
         return PyErr_Occurred() ? NULL : tw__py_raise();

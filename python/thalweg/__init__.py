@@ -12,11 +12,13 @@ is_tensor = _core.is_tensor
 as_dtype = dtypes.as_dtype = _core.as_dtype  # noqa: F821
 __version__ = "2.15.1"  # of the TensorFlow whose behaviour this is
 __thalweg_version__ = "0.1.0"
+executing_eagerly = _core.executing_eagerly
+init_scope = _core.init_scope
 
 
-def executing_eagerly():
-    """Whether operations run at once."""
-    return True
+def inside_function():
+    """Whether a function is being traced."""
+    return not _core.executing_eagerly()
 
 
 def _load_data_of(dataset):

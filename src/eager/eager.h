@@ -15,6 +15,16 @@ struct tw_variable {
 };
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape);
 tw_tensor *tw__variable_read(tw_variable *variable); /* through the door, so tapes see it */
+/* Variables made while the thread traces: counted, and refused once the function has been called before. */
+typedef struct tw__variable_creation {
+    bool watched, refused;
+    int64_t made;
+} tw__variable_creation;
+extern _Thread_local tw__variable_creation tw__variables_made;
+
+/* ---- values of symbolic tensors (lift.c) ---- */
+/* The value of a symbolic tensor that depends on no argument of the function being traced, computed now. A new reference. */
+tw_tensor *tw__lift(tw_tensor *symbolic);
 
 /* ---- name scopes (scope.c) ---- */
 /* Names of the thread's new variables stand in a scope: "mlp/dense/" in front of "kernel". */

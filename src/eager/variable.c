@@ -11,7 +11,20 @@ static void variable_destroy(void *self)
     tw__free(variable->name);
 }
 
-static tw_status setup(tw_variable *variable, tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
+_Thread_local tw__variable_creation tw__variables_made;
+
+static tw_status note_creation(void)
+{
+    tw__variables_made.made++;
+    if (!tw__variables_made.refused)
+        return TW_OK;
+    return tw__fail(TW_VALUE_ERROR,
+                    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only created "
+                    "once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables for more "
+                    "information.");
+}
+
+static tw_status setup_with(tw_variable *variable, tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
 {
     const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
     if (!tw__shape_compatible(whole, &initial->shape))
@@ -31,6 +44,19 @@ static tw_status setup(tw_variable *variable, tw_tensor *initial, const char *na
         return tw__error_status();
     }
     return tw__resource_assign(resource, initial);
+}
+
+/* Variables are never part of a graph: what a trace computed for their first value is computed now. */
+static tw_status setup(tw_variable *variable, tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
+{
+    if (tw__variables_made.watched)
+        TW_TRY(note_creation());
+    if (!initial->node)
+        return setup_with(variable, initial, name, trainable, shape);
+    tw_tensor *value = tw__lift(initial);
+    tw_status status = value ? setup_with(variable, value, name, trainable, shape) : tw__error_status();
+    tw_release(value);
+    return status;
 }
 
 static tw_status variable_init(void *self, const void *given)

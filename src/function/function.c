@@ -85,6 +85,12 @@ static tw_status finish(tw__function *f, tw_tensor **results, int count)
 tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const tw_shape *shapes, int argument_count,
                                  tw__function_body body, void *context)
 {
+    return tw__function_trace_named(name, NULL, dtypes, shapes, argument_count, body, context);
+}
+
+tw__function *tw__function_trace_named(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
+                                       int argument_count, tw__function_body body, void *context)
+{
     tw__function *f = tw__object_new(&tw__function_class);
     if (!f)
         return NULL;
@@ -93,9 +99,11 @@ tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const
     f->tape = tw_tape(.persistent = true);
     f->inputs = tw__alloc_array((size_t)argument_count + 1, sizeof *f->inputs);
     f->input_tensors = tw__alloc_array((size_t)argument_count + 1, sizeof *f->input_tensors);
-    tw_status status = f->name && f->graph && f->tape && f->inputs && f->input_tensors ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (f->graph)
+        f->graph->name = tw__strdup(name);
+    tw_status status = f->name && f->graph && f->graph->name && f->tape && f->inputs && f->input_tensors ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < argument_count; i++) {
-        tw_tensor *argument = tw__graph_placeholder(f->graph, dtypes[i], &shapes[i], NULL);
+        tw_tensor *argument = tw__graph_placeholder(f->graph, dtypes[i], &shapes[i], names ? names[i] : NULL);
         if (!argument) {
             status = tw__error_status();
             break;

@@ -34,6 +34,9 @@ typedef tw_status (*tw__function_body)(void *context, tw_tensor *const *argument
                                        int *output_count);
 tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const tw_shape *shapes, int argument_count,
                                  tw__function_body body, void *context);
+/* The same with the names of the placeholders; `names` or one of them may be NULL. */
+tw__function *tw__function_trace_named(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
+                                       int argument_count, tw__function_body body, void *context);
 /* Calls it through the one door. `outputs` has room for output_count tensors. */
 tw_status tw__function_call(tw__function *function, tw_tensor *const *arguments, tw_tensor **outputs);
 /* The same with all inputs given, those of the captures too. */

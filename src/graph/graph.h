@@ -40,6 +40,7 @@ typedef struct tw__capture {
 
 struct tw__graph {
     tw_object object;
+    char *name;             /* of the function it is traced for, or NULL */
     tw__graph *outer;       /* the graph that was traced when this one began; a reference */
     tw__node **nodes;
     size_t node_count, node_capacity;

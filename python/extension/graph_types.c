@@ -1,0 +1,218 @@
+/* tf.Graph and tf.Operation as Python sees them: views of a C graph and of its nodes. Each view holds a reference to the graph; two views
+ * of the same thing are equal. */
+#include <stdlib.h>
+
+#include "extension.h"
+#include "graph/graph.h"
+
+typedef struct view {
+    PyObject_HEAD tw__graph *graph;
+    tw__node *node; /* of operations */
+} view;
+
+static PyTypeObject *graph_type, *operation_type;
+
+static PyObject *make(PyTypeObject *type, tw__graph *graph, tw__node *node)
+{
+    view *v = PyObject_New(view, type);
+    if (v) {
+        v->graph = tw_retain(graph);
+        v->node = node;
+    }
+    return (PyObject *)v;
+}
+
+PyObject *tw__py_wrap_graph(tw__graph *graph)
+{
+    return make(graph_type, graph, NULL);
+}
+
+PyObject *tw__py_wrap_operation(tw__node *node)
+{
+    return make(operation_type, node->graph, node);
+}
+
+static void end(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    tw_release(((view *)self)->graph);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static Py_hash_t hash(PyObject *self)
+{
+    view *v = (view *)self;
+    return (Py_hash_t)(((uintptr_t)(v->node ? (void *)v->node : (void *)v->graph)) >> 4);
+}
+
+static PyObject *compare(PyObject *self, PyObject *other, int which)
+{
+    if ((which != Py_EQ && which != Py_NE) || Py_TYPE(self) != Py_TYPE(other))
+        Py_RETURN_NOTIMPLEMENTED;
+    bool same = ((view *)self)->graph == ((view *)other)->graph && ((view *)self)->node == ((view *)other)->node;
+    return PyBool_FromLong(same == (which == Py_EQ));
+}
+
+/* ---- graphs ---- */
+
+static PyObject *graph_repr(PyObject *self)
+{
+    tw__graph *graph = ((view *)self)->graph;
+    return PyUnicode_FromFormat("FuncGraph(name=%s, id=%zu)", graph->name ? graph->name : "", (size_t)(uintptr_t)graph);
+}
+
+static PyObject *get_operations(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    tw__graph *graph = ((view *)self)->graph;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < graph->node_count; i++) {
+        PyObject *operation = tw__py_wrap_operation(graph->nodes[i]);
+        if (!operation || PyList_Append(list, operation) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(operation);
+    }
+    return list;
+}
+
+static PyObject *operation_by_name(PyObject *self, PyObject *name)
+{
+    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    if (!text)
+        return PyErr_Occurred() ? NULL
+                                : tw__py_error(PyExc_TypeError, "Operation names are strings (or similar), not %R.", Py_TYPE(name));
+    tw__node *node = tw__graph_find(((view *)self)->graph, text);
+    return node ? tw__py_wrap_operation(node)
+                : tw__py_error(PyExc_KeyError, "The name '%s' refers to an Operation not in the graph.", text);
+}
+
+static PyObject *tensor_by_name(PyObject *self, PyObject *name)
+{
+    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    if (!text)
+        return PyErr_Occurred() ? NULL : tw__py_error(PyExc_TypeError, "Tensor names are strings (or similar), not %R.", Py_TYPE(name));
+    const char *colon = strrchr(text, ':');
+    char *own = colon ? tw__strndup(text, (size_t)(colon - text)) : NULL;
+    if (!own)
+        return colon ? tw__py_raise()
+                     : tw__py_error(PyExc_ValueError,
+                                    "The name '%s' looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the form "
+                                    "\"<op_name>:<output_index>\".",
+                                    text);
+    tw__node *node = tw__graph_find(((view *)self)->graph, own);
+    char *rest = NULL;
+    long output = strtol(colon + 1, &rest, 10);
+    tw__free(own);
+    if (!node || *rest || output < 0 || output >= node->output_count)
+        return tw__py_error(PyExc_KeyError, "The name '%s' refers to a Tensor which does not exist.", text);
+    return tw__py_wrap_tensor(tw__node_output(node, (int)output));
+}
+
+static PyObject *graph_name(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw__graph *graph = ((view *)self)->graph;
+    return PyUnicode_FromString(graph->name ? graph->name : "");
+}
+
+static PyObject *outer_graph(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw__graph *outer = ((view *)self)->graph->outer;
+    if (!outer)
+        Py_RETURN_NONE;
+    return tw__py_wrap_graph(outer);
+}
+
+static PyMethodDef graph_methods[] = {
+    { "get_operations", get_operations, METH_NOARGS, "All nodes, in order." },
+    { "get_operation_by_name", operation_by_name, METH_O, "The node of that name." },
+    { "get_tensor_by_name", tensor_by_name, METH_O, "The tensor of that name, \"add:0\"." },
+    { 0 },
+};
+static PyGetSetDef graph_getters[] = {
+    { "name", graph_name, NULL, "The function's name.", NULL },
+    { "outer_graph", outer_graph, NULL, "The graph that was traced when this one began, or None.", NULL },
+    { 0 },
+};
+static PyType_Slot graph_slots[] = {
+    { Py_tp_repr, graph_repr },       { Py_tp_hash, hash },           { Py_tp_richcompare, compare }, { Py_tp_dealloc, end },
+    { Py_tp_methods, graph_methods }, { Py_tp_getset, graph_getters }, { 0 },
+};
+static PyType_Spec graph_spec = { "thalweg.FuncGraph", sizeof(view), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, graph_slots };
+
+/* ---- operations ---- */
+
+static PyObject *operation_repr(PyObject *self)
+{
+    const tw__node *node = ((view *)self)->node;
+    return PyUnicode_FromFormat("<tf.Operation '%s' type=%s>", node->name, node->op->name);
+}
+
+static PyObject *operation_name(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(((view *)self)->node->name);
+}
+
+static PyObject *operation_op(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(((view *)self)->node->op->name);
+}
+
+static PyObject *operation_graph(PyObject *self, void *unused)
+{
+    (void)unused;
+    return tw__py_wrap_graph(((view *)self)->graph);
+}
+
+static PyObject *operation_inputs(PyObject *self, void *unused)
+{
+    (void)unused;
+    const tw__node *node = ((view *)self)->node;
+    PyObject *tuple = PyTuple_New(node->input_count);
+    for (int i = 0; tuple && i < node->input_count; i++) {
+        PyObject *tensor = tw__py_wrap_tensor(tw__node_output(node->inputs[i].node, node->inputs[i].output));
+        if (!tensor || PyTuple_SetItem(tuple, i, tensor) < 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyObject *operation_outputs(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw__node *node = ((view *)self)->node;
+    PyObject *list = PyList_New(node->output_count);
+    for (int i = 0; list && i < node->output_count; i++) {
+        PyObject *tensor = tw__py_wrap_tensor(tw__node_output(node, i));
+        if (!tensor || PyList_SetItem(list, i, tensor) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyGetSetDef operation_getters[] = {
+    { "name", operation_name, NULL, "The node's name.", NULL },
+    { "type", operation_op, NULL, "The op's name.", NULL },
+    { "graph", operation_graph, NULL, "The graph it belongs to.", NULL },
+    { "inputs", operation_inputs, NULL, "The tensors it takes.", NULL },
+    { "outputs", operation_outputs, NULL, "The tensors it gives.", NULL },
+    { 0 },
+};
+static PyType_Slot operation_slots[] = {
+    { Py_tp_repr, operation_repr }, { Py_tp_hash, hash },                    { Py_tp_richcompare, compare },
+    { Py_tp_dealloc, end },         { Py_tp_getset, operation_getters }, { 0 },
+};
+static PyType_Spec operation_spec = { "thalweg.Operation", sizeof(view), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                      operation_slots };
+
+bool tw__py_graph_types_start(PyObject *module)
+{
+    graph_type = (PyTypeObject *)PyType_FromSpec(&graph_spec);
+    operation_type = (PyTypeObject *)PyType_FromSpec(&operation_spec);
+    return graph_type && operation_type && PyModule_AddObjectRef(module, "FuncGraph", (PyObject *)graph_type) == 0 &&
+           PyModule_AddObjectRef(module, "Operation", (PyObject *)operation_type) == 0;
+}

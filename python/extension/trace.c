@@ -1,6 +1,6 @@
-/* Tracing from Python at its barest: `_core._trace_and_call(function, tensors, relax=0)` traces a Python function of flat tensors and calls
- * what came of it with these tensors. relax 1 traces with every dimension unknown, relax 2 with ranks unknown. The tests replay op cases
- * with it; tf.function stands on the same C functions. */
+/* Tracing from Python at its barest: `_core._trace_and_call(function, tensors, relax=0, times=1)` traces a Python function of flat tensors
+ * and calls what came of it with these tensors, as often as said; it gives the results of all calls in one list. relax 1 traces with every
+ * dimension unknown, relax 2 with ranks unknown. The tests replay op cases with it; tf.function stands on the same C functions. */
 #include "extension.h"
 #include "function/function.h"
 
@@ -74,18 +74,25 @@ PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments)
 {
     (void)self;
     PyObject *function, *values;
-    int relax = 0, count = 0;
-    if (!PyArg_ParseTuple(arguments, "OO|i", &function, &values, &relax))
+    int relax = 0, count = 0, times = 1;
+    if (!PyArg_ParseTuple(arguments, "OO|ii", &function, &values, &relax, &times))
         return NULL;
     tw_tensor **tensors = read_tensors(values, &count);
     if (!tensors)
         return NULL;
     tw__function *f = trace(function, tensors, count, relax);
     tw_tensor **results = f ? tw__alloc_array((size_t)f->output_count + 1, sizeof *results) : NULL;
-    bool called = results && tw__function_call(f, tensors, results) == TW_OK;
-    PyObject *list = called ? wrap_list(results, f->output_count) : tw__py_raise();
-    for (int i = 0; called && i < f->output_count; i++)
-        tw_release(results[i]);
+    PyObject *list = results ? PyList_New(0) : tw__py_raise();
+    for (int call = 0; list && call < times; call++) {
+        bool called = tw__function_call(f, tensors, results) == TW_OK;
+        PyObject *part = called ? wrap_list(results, f->output_count) : tw__py_raise();
+        for (int i = 0; called && i < f->output_count; i++)
+            tw_release(results[i]);
+        Py_ssize_t end = PyList_Size(list);
+        if (!part || PyList_SetSlice(list, end, end, part) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(part);
+    }
     for (int i = 0; i < count; i++)
         tw_release(tensors[i]);
     tw__free(results);

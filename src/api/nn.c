@@ -172,6 +172,26 @@ TW_API(nn_bias_add, "nn.bias_add(value: tensor<T>, bias: tensor<T>, data_format:
 
 /* ---- dropout ---- */
 
+/* The shape of the noise as a tensor; None stands for the input's dimension, which may not be known yet. */
+static tw_tensor *noise_dims(tw_tensor *x, const tw_shape *noise_shape)
+{
+    tw_shape shape = noise_shape && noise_shape->rank >= 0 ? *noise_shape : x->shape;
+    for (int i = 0; i < shape.rank; i++) {
+        if (shape.dims[i] < 0 && shape.rank == x->shape.rank)
+            shape.dims[i] = x->shape.dims[i];
+    }
+    if (tw__shape_known(&shape))
+        return tw__tensor_of_shape(&shape, TW_INT32);
+    tw_tensor *whole = TW_UNARY(Shape, x);
+    if (!noise_shape || noise_shape->rank < 0 || !whole)
+        return whole;
+    tw_auto tw_tensor *own = whole;
+    tw_auto tw_tensor *given = tw__tensor_of_shape(&shape, TW_INT32);
+    tw_auto tw_tensor *zero = tw_tensor_int(0);
+    tw_auto tw_tensor *missing = given && zero ? TW_BINARY(Less, given, zero) : NULL;
+    return missing ? tw__call(&tw__op_SelectV2, TW_IN(missing, own, given), 3, NULL, 0) : NULL;
+}
+
 tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed)
 {
     if (!(rate >= 0 && rate < 1)) {
@@ -187,12 +207,10 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
         tw__seed_pair(seed); /* a seed is drawn nevertheless */
         return tw_retain(x);
     }
-    tw_shape shape = noise_shape && noise_shape->rank >= 0 ? *noise_shape : x->shape;
-    for (int i = 0; i < shape.rank; i++) { /* None: the input's */
-        if (shape.dims[i] < 0 && shape.rank == x->shape.rank)
-            shape.dims[i] = x->shape.dims[i];
-    }
-    tw_auto tw_tensor *uniform = tw__random_uniform(&shape, x->dtype, tw__seed_pair(seed));
+    tw_auto tw_tensor *dims = noise_dims(x, noise_shape);
+    if (!dims)
+        return NULL;
+    tw_auto tw_tensor *uniform = tw__random_uniform(dims, x->dtype, tw__seed_pair(seed));
     tw_auto tw_tensor *limit = tw__grad_constant(rate, x);
     tw_auto tw_tensor *keep = TW_BINARY(GreaterEqual, uniform, limit);
     tw_auto tw_tensor *scaled = times(x, 1 / (1 - rate));

@@ -2,6 +2,7 @@
  * draws it from a generator that set_seed restarts, which is Python's (MT19937). */
 #include "api/random.h"
 #include "eager/eager.h"
+#include "graph/graph.h"
 #include "rows.h"
 
 static tw__lock lock = TW__LOCK;
@@ -32,9 +33,12 @@ tw__seeds tw__seed_pair(int64_t op_seed)
     tw__seeds seeds = { 0 };
     tw__lock_take(&lock);
     if (global_set) {
-        seeds.drawn = op_seed == TW_NO_INT;
+        bool counted = tw__tracing && op_seed == TW_NO_INT; /* a node without a seed is known by its number in the graph */
+        seeds.drawn = !counted && op_seed == TW_NO_INT;
         seeds.seed = reduce(global_seed);
-        seeds.seed2 = reduce(seeds.drawn ? tw__mersenne_between(&eager_generator, 0, INT32_MAX) : op_seed);
+        seeds.seed2 = reduce(counted        ? tw__tracing->random_ops++
+                             : seeds.drawn ? tw__mersenne_between(&eager_generator, 0, INT32_MAX)
+                                           : op_seed);
     } else if (op_seed != TW_NO_INT) {
         seeds.seed = DEFAULT_GLOBAL_SEED;
         seeds.seed2 = reduce(op_seed);
@@ -58,9 +62,8 @@ tw_tensor *tw__random_call(const tw_op *op, tw_tensor *const *inputs, int input_
     return output;
 }
 
-tw_tensor *tw__random_uniform(const tw_shape *shape, tw_dtype dtype, tw__seeds seeds)
+tw_tensor *tw__random_uniform(tw_tensor *dims, tw_dtype dtype, tw__seeds seeds)
 {
-    tw_auto tw_tensor *dims = tw__tensor_of_shape(shape, TW_INT32);
     tw_attr type = TW_A_TYPE("dtype", dtype);
     return tw__random_call(&tw__op_RandomUniform, TW_IN(dims), 1, seeds, &type, 1);
 }

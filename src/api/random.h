@@ -19,6 +19,6 @@ void tw__set_global_seed(int64_t seed);
 tw_tensor *tw__random_call(const tw_op *op, tw_tensor *const *inputs, int input_count, tw__seeds seeds, const tw_attr *attrs,
                            int attr_count);
 /* u = uniform [0, 1) of that shape; for dropout. */
-tw_tensor *tw__random_uniform(const tw_shape *shape, tw_dtype dtype, tw__seeds seeds);
+tw_tensor *tw__random_uniform(tw_tensor *dims, tw_dtype dtype, tw__seeds seeds);
 
 #endif

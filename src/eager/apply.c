@@ -104,6 +104,19 @@ static tw_status part_from_inputs(tw_tensor *const *inputs, int input_count, tw_
     return TW_OK;
 }
 
+tw__outside tw__outside_begin(void)
+{
+    tw__outside outside = { tw__tracing, tw__tapes_hide() };
+    tw__tracing = NULL;
+    return outside;
+}
+
+void tw__outside_end(tw__outside outside)
+{
+    tw__tracing = outside.graph;
+    tw__tapes_show(outside.tapes);
+}
+
 /* The call while the thread traces: a node instead of a run. */
 static tw_status trace(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
                        tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,

@@ -49,6 +49,14 @@ typedef struct tw__tape_stack {
 } tw__tape_stack;
 tw__tape_stack tw__tapes_hide(void);
 void tw__tapes_show(tw__tape_stack hidden);
+/* Between the two calls run at once, outside of the graph that is traced, and no tape sees them: so are variables made while a function is
+ * traced, their first values, and whatever else is to happen once. */
+typedef struct tw__outside {
+    struct tw__graph *graph;
+    tw__tape_stack tapes;
+} tw__outside;
+tw__outside tw__outside_begin(void);
+void tw__outside_end(tw__outside outside);
 /* True if a tape of the thread would record a call with these inputs. */
 bool tw__tapes_follow(tw_tensor *const *tensors, int count);
 extern _Thread_local int tw__active_tapes; /* recording tapes of the thread */

@@ -26,6 +26,10 @@ static tw_status note_creation(void)
 
 static tw_status setup_with(tw_variable *variable, tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
 {
+    if (initial->node && initial->symbolic_value)
+        initial = initial->symbolic_value;
+    if (initial->node)
+        return tw__fail(TW_VALUE_ERROR, "the initial value of variable %s is not known while a function is traced", name && *name ? name : "Variable");
     const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
     if (!tw__shape_compatible(whole, &initial->shape))
         return tw__fail(TW_VALUE_ERROR, "The initial value's shape (%s) is not compatible with the explicitly supplied `shape` argument (%s).",

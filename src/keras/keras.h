@@ -49,6 +49,8 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
                                   bool trainable);
 /* The op Reshape. (layers/flatten.c) */
 tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape);
+/* Under the shape of `like`, with `last` in the place of its last dimension; -1: without it. */
+tw_tensor *tw__reshape_leading(tw_tensor *input, tw_tensor *like, int64_t last);
 /* "Dense" -> "dense", the next time "dense_1"; for the caller to free. (layers/names.c) */
 char *tw__layer_auto_name(const char *class_name);
 void tw__layer_names_clear(void);

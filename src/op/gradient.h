@@ -27,6 +27,8 @@ tw_tensor *tw__grad_not_zero(tw_tensor *tensor);                    /* ones and 
 tw_tensor *tw__grad_call_1(const tw_op *op, tw_tensor *x);
 tw_tensor *tw__grad_call_2(const tw_op *op, tw_tensor *x, tw_tensor *y);
 tw_tensor *tw__grad_call_number(const tw_op *op, double number, tw_tensor *y); /* op(number, y) */
+tw_tensor *tw__grad_call_3(const tw_op *op, tw_tensor *x, tw_tensor *y, tw_tensor *z);
+#define TW_G3(op_name, x, y, z) tw__grad_call_3(&tw__op_##op_name, x, y, z)
 #define TW_G1(op_name, x) tw__grad_call_1(&tw__op_##op_name, x)
 #define TW_G2(op_name, x, y) tw__grad_call_2(&tw__op_##op_name, x, y)
 #define TW_GN(op_name, number, y) tw__grad_call_number(&tw__op_##op_name, number, y)

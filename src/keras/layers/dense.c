@@ -79,17 +79,20 @@ static tw_tensor *read_weight(tw_layer *self, const char *name)
 /* x [..., n] @ kernel [n, units] */
 static tw_tensor *multiply(tw_tensor *x, tw_tensor *kernel)
 {
-    if (x->shape.rank == 2)
-        return TW_BINARY(MatMul, x, kernel);
     int rank = x->shape.rank;
+    if (rank == 2)
+        return TW_BINARY(MatMul, x, kernel);
+    if (rank < 2) {
+        tw__fail(TW_VALUE_ERROR, "Dense: the rank of the input is not known while tracing");
+        return NULL;
+    }
     int64_t last = x->shape.dims[rank - 1], rows = 1;
     for (int i = 0; i < rank - 1; i++)
-        rows *= x->shape.dims[i];
-    tw_shape flat = TW_SHAPE(rows, last), whole = x->shape;
-    whole.dims[rank - 1] = kernel->shape.dims[1];
+        rows = x->shape.dims[i] < 0 || rows < 0 ? -1 : rows * x->shape.dims[i];
+    tw_shape flat = TW_SHAPE(rows, last);
     tw_tensor *matrix = tw__reshape(x, &flat);
     tw_tensor *product = matrix ? TW_BINARY(MatMul, matrix, kernel) : NULL;
-    tw_tensor *output = product ? tw__reshape(product, &whole) : NULL;
+    tw_tensor *output = product ? tw__reshape_leading(product, x, kernel->shape.dims[1]) : NULL;
     tw_release(matrix);
     tw_release(product);
     return output;

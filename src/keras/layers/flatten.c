@@ -1,5 +1,7 @@
 /* keras.layers.Flatten, Reshape, Activation, ReLU and Softmax: layers without weights. */
 #include "keras/keras.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
 
 /* ---- Flatten ---- */
 
@@ -38,13 +40,46 @@ tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape)
     return output;
 }
 
+/* The first dimension of `like` and then these (-1: what is left). */
+static tw_tensor *reshape_batch(tw_tensor *input, const int64_t *dims, int count)
+{
+    tw_tensor *rest = tw__ints_tensor(dims, count, TW_INT32);
+    tw_tensor *batch = TW_G3(Slice, TW_UNARY(Shape, input), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
+                             tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32));
+    return TW_G2(Reshape, tw_retain(input), TW_G3(ConcatV2, batch, rest, tw_tensor_int(0)));
+}
+
+static int unknown_dims(const tw_shape *shape)
+{
+    int unknown = 0;
+    for (int i = 0; i < shape->rank; i++)
+        unknown += shape->dims[i] < 0;
+    return unknown;
+}
+
+tw_tensor *tw__reshape_leading(tw_tensor *input, tw_tensor *like, int64_t last)
+{
+    tw_shape shape = like->shape;
+    if (last >= 0)
+        shape.dims[shape.rank - 1] = last;
+    else
+        shape.rank--;
+    if (unknown_dims(&shape) <= 1)
+        return tw__reshape(input, &shape);
+    tw_tensor *leading = TW_G3(Slice, TW_UNARY(Shape, like), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
+                               tw__ints_tensor((int64_t[]){ like->shape.rank - 1 }, 1, TW_INT32));
+    if (last >= 0)
+        leading = TW_G3(ConcatV2, leading, tw__ints_tensor(&last, 1, TW_INT32), tw_tensor_int(0));
+    return TW_G2(Reshape, tw_retain(input), leading);
+}
+
 static tw_tensor *flatten_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     tw_shape shape;
     if (flatten_output_shape(self, &input->shape, &shape) != TW_OK)
         return NULL;
-    return tw__reshape(input, &shape);
+    return unknown_dims(&shape) < 2 ? tw__reshape(input, &shape) : reshape_batch(input, &shape.dims[1], 1);
 }
 
 static const tw__layer_methods flatten_methods = { .call = flatten_call, .output_shape = flatten_output_shape };
@@ -91,7 +126,9 @@ static tw_tensor *reshape_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
     tw_shape shape;
-    return reshape_output_shape(self, &input->shape, &shape) == TW_OK ? tw__reshape(input, &shape) : NULL;
+    if (reshape_output_shape(self, &input->shape, &shape) != TW_OK)
+        return NULL;
+    return unknown_dims(&shape) < 2 ? tw__reshape(input, &shape) : reshape_batch(input, &shape.dims[1], shape.rank - 1);
 }
 
 static const tw__layer_methods reshape_methods = { .call = reshape_call, .output_shape = reshape_output_shape };

@@ -3,6 +3,7 @@
  * Predictions are probabilities unless from_logits says otherwise. Those that a Keras softmax or sigmoid made still carry what went into it, and
  * then the loss is computed from that, which is exact where probabilities have run into 0 or 1. */
 #include "keras/losses/losses.h"
+#include "op/array/array.h"
 
 static const double epsilon = 1e-7;
 
@@ -64,8 +65,7 @@ static tw_tensor *move_last(tw_tensor *x, int64_t axis)
 static tw_tensor *sparse_losses(tw_tensor *labels, tw_tensor *logits)
 {
     int rank = logits->shape.rank;
-    tw_shape rows = TW_SHAPE(-1, logits->shape.dims[rank - 1]), flat = TW_SHAPE(labels->count), whole = logits->shape;
-    whole.rank--;
+    tw_shape rows = TW_SHAPE(-1, logits->shape.dims[rank - 1]), flat = TW_SHAPE(labels->count);
     bool plain = rank == 2 && labels->shape.rank == 1;
     tw_tensor *matrix = plain ? tw_retain(logits) : tw__reshape(logits, &rows);
     tw_tensor *vector = plain ? tw_retain(labels) : tw__reshape(labels, &flat);
@@ -80,7 +80,7 @@ static tw_tensor *sparse_losses(tw_tensor *labels, tw_tensor *logits)
     if (losses)
         tw_release(outputs[1]);
     if (losses && rank > 2) {
-        outputs[0] = tw__reshape(losses, &whole);
+        outputs[0] = tw__reshape_leading(losses, logits, -1);
         tw_release(losses);
         losses = outputs[0];
     }
@@ -95,7 +95,7 @@ static tw_tensor *sparse_ignoring(tw_tensor *labels, tw_tensor *logits, int64_t 
     tw_tensor *safe = counts && zero ? tw__call(&tw__op_SelectV2, TW_IN(counts, wide, zero), 3, NULL, 0) : NULL;
     tw_tensor *losses = safe ? sparse_losses(safe, logits) : NULL;
     tw_tensor *none = losses ? tw__float_scalar(losses->dtype, 0) : NULL;
-    tw_tensor *mask = losses ? tw__reshape(counts, &losses->shape) : NULL;
+    tw_tensor *mask = losses ? tw__reshape_like(tw_retain(counts), losses) : NULL;
     tw_tensor *output = none && mask ? tw__call(&tw__op_SelectV2, TW_IN(mask, losses, none), 3, NULL, 0) : NULL;
     void *made[] = { wide, class_number, zero, counts, safe, losses, none, mask };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
@@ -166,13 +166,14 @@ static tw_tensor *categorical_from_logits(tw_tensor *labels, tw_tensor *logits, 
         tw__fail(TW_UNIMPLEMENTED, "categorical_crossentropy: axis=%lld with logits is not supported, expected the last", (long long)axis);
         return NULL;
     }
-    tw_shape rows = TW_SHAPE(-1, logits->shape.dims[rank - 1]), whole = logits->shape;
-    whole.rank--;
-    tw_tensor *matrix = tw__reshape(logits, &rows), *targets = matrix ? tw__reshape(labels, &rows) : NULL;
+    tw_shape rows = TW_SHAPE(-1, logits->shape.dims[rank - 1]);
+    bool plain = rank == 2;
+    tw_tensor *matrix = plain ? tw_retain(logits) : tw__reshape(logits, &rows);
+    tw_tensor *targets = plain ? tw_retain(labels) : matrix ? tw__reshape(labels, &rows) : NULL;
     tw_tensor *outputs[2] = { NULL, NULL }, *losses = NULL;
     int count = 2;
     if (targets && tw__apply(&tw__op_SoftmaxCrossEntropyWithLogits, TW_IN(matrix, targets), 2, NULL, 0, outputs, &count) == TW_OK) {
-        losses = tw__reshape(outputs[0], &whole);
+        losses = plain ? tw_retain(outputs[0]) : tw__reshape_leading(outputs[0], logits, -1);
         tw_release(outputs[0]);
         tw_release(outputs[1]);
     }
@@ -189,12 +190,16 @@ TW_API(categorical_crossentropy,
     tw_tensor *y_pred = need_float(args->y_pred, "categorical_crossentropy"), *losses = NULL;
     if (!y_pred)
         return NULL;
-    if (y_pred->shape.rank < 1 || !tw__shape_equal(&y_pred->shape, &args->y_true->shape)) {
+    if (y_pred->shape.rank < 1 || !tw__shape_compatible(&y_pred->shape, &args->y_true->shape)) {
         tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", tw__shape_text(&args->y_true->shape), tw__shape_text(&y_pred->shape));
         return NULL;
     }
-    tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
     double classes = (double)y_pred->shape.dims[y_pred->shape.rank - 1];
+    if (classes < 0 && args->label_smoothing != 0) {
+        tw__fail(TW_UNIMPLEMENTED, "categorical_crossentropy: label_smoothing with a number of classes that is not known while tracing");
+        return NULL;
+    }
+    tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
     tw_tensor *labels = cast ? smooth(cast, args->label_smoothing, args->label_smoothing / classes) : NULL;
     tw_tensor *kept = tw__logits_of(y_pred);
     if (labels && (kept || args->from_logits)) {

@@ -59,7 +59,7 @@ TW_METHOD(loss_call, "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_p
     if (total && args->self->reduction == TW_SUM_LOSS) {
         output = tw_retain(total);
     } else if (total) {
-        tw_tensor *count = tw__float_scalar(total->dtype, (double)each->count);
+        tw_tensor *count = tw__count_scalar(each, total->dtype);
         output = count ? TW_BINARY(DivNoNan, total, count) : NULL;
         tw_release(count);
     }

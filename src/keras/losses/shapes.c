@@ -18,18 +18,36 @@ tw_tensor *tw__float_scalar(tw_dtype dtype, double value)
     return scalar;
 }
 
+tw_tensor *tw__count_scalar(tw_tensor *tensor, tw_dtype dtype)
+{
+    if (tensor->count >= 0)
+        return tw__float_scalar(dtype, (double)tensor->count);
+    tw_auto tw_tensor *size = TW_UNARY(Size, tensor);
+    return tw__cast(size, dtype);
+}
+
+/* 0, 1 … rank - 1, of a tensor whose rank is not known yet. */
+static tw_tensor *all_axes(tw_tensor *tensor)
+{
+    tw_auto tw_tensor *rank = TW_UNARY(Rank, tensor);
+    tw_auto tw_tensor *zero = tw_tensor_int(0);
+    tw_auto tw_tensor *one = tw_tensor_int(1);
+    return rank && zero && one ? tw__call(&tw__op_Range, TW_IN(zero, rank, one), 3, NULL, 0) : NULL;
+}
+
 tw_tensor *tw__reduce_axis(const tw_op *op, tw_tensor *tensor, int64_t axis, bool keep_dims)
 {
     int32_t axes[TW_MAX_RANK];
     int count = 1;
-    if (axis == TW_NO_INT) {
+    bool all = axis == TW_NO_INT, unknown = all && tensor->shape.rank < 0;
+    if (all) {
         count = tensor->shape.rank;
         for (int i = 0; i < count; i++)
             axes[i] = i;
     } else {
         axes[0] = (int32_t)axis;
     }
-    tw_tensor *indices = tw_tensor_new(TW_INT32, TW_SHAPE(count), axes);
+    tw_tensor *indices = unknown ? all_axes(tensor) : tw_tensor_new(TW_INT32, TW_SHAPE(count), axes);
     tw_attr keep = TW_A_BOOL("keep_dims", keep_dims);
     tw_tensor *output = indices ? tw__call(op, TW_IN(tensor, indices), 2, &keep, 1) : NULL;
     tw_release(indices);
@@ -40,7 +58,16 @@ tw_tensor *tw__drop_last_axis(tw_tensor *tensor)
 {
     tw_shape shape = tensor->shape;
     shape.rank--;
-    return tw__reshape(tensor, &shape);
+    if (tensor->count >= 0)
+        return tw__reshape(tensor, &shape);
+    static const int64_t last = -1;
+    return tw__call(&tw__op_Squeeze, &tensor, 1, TW_WITH(TW_A_INTS("squeeze_dims", &last, 1)), 1);
+}
+
+static tw_tensor *add_last_axis(tw_tensor *tensor)
+{
+    tw_auto tw_tensor *last = tw_tensor_int(-1);
+    return last ? TW_BINARY(ExpandDims, tensor, last) : NULL;
 }
 
 static bool ends_in_one(const tw_tensor *tensor)
@@ -50,7 +77,8 @@ static bool ends_in_one(const tw_tensor *tensor)
 
 tw_status tw__match_ranks(tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **true_out, tw_tensor **pred_out)
 {
-    int difference = y_pred->shape.rank - y_true->shape.rank;
+    bool known = y_pred->shape.rank >= 0 && y_true->shape.rank >= 0;
+    int difference = known ? y_pred->shape.rank - y_true->shape.rank : 0;
     *pred_out = difference == 1 && ends_in_one(y_pred) ? tw__drop_last_axis(y_pred) : tw_retain(y_pred);
     *true_out = difference == -1 && ends_in_one(y_true) ? tw__drop_last_axis(y_true) : tw_retain(y_true);
     if (*pred_out && *true_out)
@@ -64,7 +92,7 @@ tw_status tw__match_ranks(tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **true
 tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values)
 {
     tw_tensor *cast = tw__cast(weights, values->dtype);
-    if (!cast || cast->shape.rank == 0)
+    if (!cast || cast->shape.rank <= 0 || values->shape.rank < 0)
         return cast;
     tw_shape shape = cast->shape;
     int difference = shape.rank - values->shape.rank;
@@ -76,10 +104,7 @@ tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values)
     }
     if (difference != 1 && difference != -1)
         return cast;
-    if (difference == -1)
-        shape.dims[shape.rank] = 1;
-    shape.rank -= difference;
-    tw_tensor *output = tw__reshape(cast, &shape);
+    tw_tensor *output = difference == 1 ? tw__drop_last_axis(cast) : add_last_axis(cast);
     tw_release(cast);
     return output;
 }

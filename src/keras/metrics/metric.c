@@ -2,6 +2,7 @@
  *
  * Mean takes values; the others compute values from labels and predictions first (MeanMetricWrapper). */
 #include "keras/losses/losses.h"
+#include "op/array/array.h"
 
 struct tw_metric {
     tw_layer layer;
@@ -110,7 +111,7 @@ static tw_status update(tw_metric *metric, tw_tensor *given, tw_tensor *sample_w
         status = update_weighted(metric, values, sample_weight);
     } else {
         tw_tensor *total = values->shape.rank ? tw__reduce_axis(&tw__op_Sum, values, TW_NO_INT, false) : tw_retain(values);
-        tw_tensor *count = tw__float_scalar(metric->layer.dtype, (double)values->count);
+        tw_tensor *count = tw__count_scalar(values, metric->layer.dtype);
         status = add_to(metric->total, total);
         if (status == TW_OK)
             status = add_to(metric->count, count);
@@ -156,8 +157,11 @@ TW_METHOD(metric_reset_state, "keras.metrics.Metric.reset_state|keras.metrics.Me
     TW_TRY(tw__collect_variables(&args->self->layer.trackable, TW_ALL_VARIABLES, &variables, &count));
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
-        tw_tensor *zeros = tw_tensor_new(variables[i]->resource->dtype, variables[i]->resource->shape, NULL);
-        status = zeros ? tw__resource_assign(variables[i]->resource, zeros) : tw__error_status();
+        tw_attr dtype = TW_A_TYPE("dtype", variables[i]->resource->dtype);
+        tw_tensor *zeros = tw_tensor_new(dtype.type, variables[i]->resource->shape, NULL);
+        int outputs = 0;
+        status = zeros ? tw__apply(&tw__op_AssignVariableOp, TW_IN(variables[i]->handle, zeros), 2, &dtype, 1, NULL, &outputs)
+                       : tw__error_status();
         tw_release(zeros);
     }
     tw__free(variables);
@@ -244,7 +248,8 @@ static tw_tensor *sparse_categorical_matches(tw_tensor *y_true, tw_tensor *y_pre
         return NULL;
     }
     bool same_rank = y_true->shape.rank == y_pred->shape.rank;
-    if (same_rank && y_true->shape.dims[y_true->shape.rank - 1] != 1) {
+    int64_t last = same_rank ? y_true->shape.dims[y_true->shape.rank - 1] : 1;
+    if (last != 1 && last != -1) {
         tw__fail(TW_INVALID_ARGUMENT, "sparse_categorical_accuracy: y_true has shape %s and y_pred %s", tw__shape_text(&y_true->shape),
                  tw__shape_text(&y_pred->shape));
         return NULL;
@@ -252,7 +257,7 @@ static tw_tensor *sparse_categorical_matches(tw_tensor *y_true, tw_tensor *y_pre
     tw_tensor *labels = same_rank ? tw__drop_last_axis(y_true) : tw_retain(y_true);
     tw_tensor *index = labels ? largest(y_pred) : NULL, *classes = index ? tw__cast(index, labels->dtype) : NULL;
     tw_tensor *found = matches(labels, classes);
-    tw_tensor *output = found && same_rank ? tw__reshape(found, &y_true->shape) : tw_retain(found);
+    tw_tensor *output = found && same_rank ? tw__reshape_like(tw_retain(found), y_true) : tw_retain(found);
     void *made[] = { labels, index, classes, found };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         tw_release(made[i]);

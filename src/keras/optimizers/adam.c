@@ -7,7 +7,9 @@
 #include <math.h>
 
 #include "kernel/adam.h"
+#include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
+#include "op/gradient.h"
 
 enum { MOMENTUM, VELOCITY, LARGEST };
 enum { BETA_1_POWER, BETA_2_POWER, RATE, BETA_1, BETA_2, EPSILON, SCALARS };
@@ -120,7 +122,47 @@ static tw_status adam_update(tw_optimizer *optimizer, int64_t index, tw_variable
     return plain ? step((adam *)optimizer, index, variable, gradient) : step_small((adam *)optimizer, index, variable, gradient);
 }
 
-static const tw__optimizer_methods adam_methods = { .build = adam_build, .update = adam_update };
+/* rate · sqrt(1 - beta_2^t) / (1 - beta_1^t); borrowed. */
+static tw_tensor *traced_alpha(adam *self, tw_dtype dtype)
+{
+    tw_optimizer *optimizer = &self->optimizer;
+    tw_tensor *rate = tw__traced_rate(optimizer, dtype);
+    if (!rate || optimizer->traced_number)
+        return optimizer->traced_number;
+    tw_auto tw_tensor *count = TW_G2(AddV2, tw__variable_read(optimizer->iterations), tw_tensor_int64(1));
+    tw_auto tw_tensor *time = tw__cast(count, dtype);
+    if (!time)
+        return NULL;
+    tw_tensor *rest_1 = TW_G2(Sub, tw__float_scalar(dtype, 1), TW_G2(Pow, tw__float_scalar(dtype, self->beta_1), tw_retain(time)));
+    tw_tensor *rest_2 = TW_G2(Sub, tw__float_scalar(dtype, 1), TW_G2(Pow, tw__float_scalar(dtype, self->beta_2), tw_retain(time)));
+    optimizer->traced_number = TW_G2(RealDiv, TW_G2(Mul, tw_retain(rate), TW_G1(Sqrt, rest_2)), rest_1);
+    return optimizer->traced_number;
+}
+
+/* Keras's own ops, in its order. */
+static tw_status adam_trace(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
+{
+    adam *self = (adam *)optimizer;
+    tw_dtype dtype = gradient->dtype;
+    tw_variable *m = optimizer->slots[MOMENTUM][index], *v = optimizer->slots[VELOCITY][index];
+    tw_tensor *alpha = traced_alpha(self, dtype);
+    if (!alpha)
+        return tw__error_status();
+    tw_tensor *change = TW_G2(Sub, tw_retain(gradient), tw__variable_read(m));
+    TW_TRY(tw__traced_assign(&tw__op_AssignAddVariableOp, m, TW_G2(Mul, change, tw__float_scalar(dtype, 1 - self->beta_1))));
+    change = TW_G2(Sub, TW_UNARY(Square, gradient), tw__variable_read(v));
+    TW_TRY(tw__traced_assign(&tw__op_AssignAddVariableOp, v, TW_G2(Mul, change, tw__float_scalar(dtype, 1 - self->beta_2))));
+    if (self->amsgrad) {
+        tw_variable *largest = optimizer->slots[LARGEST][index];
+        TW_TRY(tw__traced_assign(&tw__op_AssignVariableOp, largest, TW_G2(Maximum, tw__variable_read(largest), tw__variable_read(v))));
+        v = largest;
+    }
+    tw_tensor *over = TW_G2(Mul, tw__variable_read(m), tw_retain(alpha));
+    tw_tensor *under = TW_G2(AddV2, TW_G1(Sqrt, tw__variable_read(v)), tw__float_scalar(dtype, self->epsilon));
+    return tw__traced_assign(&tw__op_AssignSubVariableOp, variable, TW_G2(RealDiv, over, under));
+}
+
+static const tw__optimizer_methods adam_methods = { .build = adam_build, .update = adam_update, .trace = adam_trace };
 
 TW_CLASS(optimizers_adam,
     "keras.optimizers.Adam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "

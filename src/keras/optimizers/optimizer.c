@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "eager/tape.h"
+#include "graph/graph.h"
 #include "keras/optimizers/optimizers.h"
 
 /* ---- construction ---- */
@@ -56,8 +57,11 @@ tw_status tw__optimizer_set_rate(tw_optimizer *optimizer, double number, void *o
         return tw__fail(TW_TYPE_ERROR, "%s: the argument `learning_rate` is a %s, expected a number or a LearningRateSchedule",
                         optimizer->name, tw_class_name(object));
     optimizer->schedule = tw_retain(object);
-    if (object)
+    if (object) {
+        tw__outside outside = tw__outside_begin();
         number = tw__schedule_rate(object, 0);
+        tw__outside_end(outside);
+    }
     if (object && isnan(number) && tw_error_code() != TW_OK)
         return tw__error_status();
     const char *name = object ? "current_learning_rate" : "learning_rate";
@@ -344,11 +348,17 @@ static tw_status update(tw_optimizer *optimizer, int64_t position, tw_variable *
     if (!tw__shape_compatible(&variable->resource->shape, &gradient->shape))
         return tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s has shape %s and its gradient %s", optimizer->name, variable->name,
                         tw__shape_text(&variable->resource->shape), tw__shape_text(&gradient->shape));
-    return methods->update(optimizer, index, variable, gradient);
+    if (!tw__tracing)
+        return methods->update(optimizer, index, variable, gradient);
+    if (!methods->trace)
+        return tw__fail(TW_UNIMPLEMENTED, "%s: %s can't apply gradients inside a function", optimizer->name, tw_class_name(optimizer));
+    return methods->trace(optimizer, index, variable, gradient);
 }
 
 static tw_status follow_schedule(tw_optimizer *optimizer)
 {
+    if (tw__tracing)
+        return tw__traced_schedule(optimizer);
     if (!optimizer->schedule)
         return TW_OK;
     double number = tw__schedule_rate(optimizer->schedule, tw__optimizer_step(optimizer));
@@ -384,7 +394,7 @@ static tw_status apply(tw_optimizer *optimizer, tw_tensor **gradients, const tw_
     optimizer->round++;
     for (int64_t i = 0; !isnan(optimizer->weight_decay) && i < variables->count; i++) {
         if (gradients[i])
-            TW_TRY(decay(optimizer, variables->items[i]));
+            TW_TRY(tw__tracing ? tw__traced_decay(optimizer, variables->items[i]) : decay(optimizer, variables->items[i]));
     }
     for (int64_t i = 0; i < variables->count; i++) {
         if (gradients[i])
@@ -400,7 +410,7 @@ static tw_status apply_clipped(tw_optimizer *optimizer, tw_tensor *const *gradie
         return tw__error_status();
     for (int64_t i = 0; i < variables->count; i++)
         own[i] = tw_retain(gradients[i]);
-    tw_status status = clip(optimizer, own, variables->count);
+    tw_status status = tw__tracing ? tw__traced_clip(optimizer, own, variables->count) : clip(optimizer, own, variables->count);
     if (status == TW_OK)
         status = apply(optimizer, own, variables);
     for (int64_t i = 0; i < variables->count; i++)
@@ -446,6 +456,7 @@ TW_METHOD(optimizer_apply_gradients,
     tw_status status = !any ? no_gradients(variables)
         : clips ? apply_clipped(optimizer, args->gradients.items, variables)
                 : apply(optimizer, args->gradients.items, variables);
+    tw__traced_end(optimizer);
     return status == TW_OK ? tw_retain(optimizer->iterations) : NULL;
 }
 

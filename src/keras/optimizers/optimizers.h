@@ -20,6 +20,8 @@ typedef struct tw__optimizer_methods {
     tw_status (*build)(tw_optimizer *self); /* makes the slots */
     /* One fused update of variable `index` by its gradient. */
     tw_status (*update)(tw_optimizer *self, int64_t index, tw_variable *variable, tw_tensor *gradient);
+    /* The same by ops, while a function is traced: nothing of the optimizer's state may be read now. */
+    tw_status (*trace)(tw_optimizer *self, int64_t index, tw_variable *variable, tw_tensor *gradient);
 } tw__optimizer_methods;
 
 /* Scalars as ops want them, of one dtype; filled anew at each step, in place. */
@@ -44,7 +46,19 @@ struct tw_optimizer {
     tw__scalars scalars[4];             /* one per float dtype in use */
     uint64_t round;                     /* counts the calls of apply */
     tw_tensor *one;                     /* int64 1 */
+    tw_tensor *traced_rate;             /* while apply is traced: the learning rate, and */
+    tw_tensor *traced_number;           /* a number that the class computes once for all variables; both of the dtype of the last variable */
 };
+
+/* ---- while a function is traced (traced.c) ---- */
+tw_tensor *tw__traced_rate(tw_optimizer *optimizer, tw_dtype dtype); /* borrowed */
+tw_tensor *tw__traced_read(tw_variable *variable, tw_dtype dtype);   /* a new reference */
+/* One of the ops AssignVariableOp, AssignAddVariableOp, AssignSubVariableOp; takes the value (NULL: the error is set). */
+tw_status tw__traced_assign(const tw_op *op, tw_variable *variable, tw_tensor *value);
+tw_status tw__traced_schedule(tw_optimizer *optimizer);
+tw_status tw__traced_clip(const tw_optimizer *optimizer, tw_tensor **gradients, int64_t count);
+tw_status tw__traced_decay(tw_optimizer *optimizer, tw_variable *variable);
+void tw__traced_end(tw_optimizer *optimizer);
 
 /* The learning rate at construction: a number, or a schedule (retained). */
 tw_status tw__optimizer_set_rate(tw_optimizer *optimizer, double number, void *object);
@@ -65,8 +79,11 @@ struct tw_schedule {
 };
 typedef struct tw__schedule_methods {
     float (*rate)(const tw_schedule *self, float step);
+    tw_tensor *(*trace)(const tw_schedule *self, tw_tensor *step); /* the same by ops, float32 */
 } tw__schedule_methods;
 /* The rate after so many steps; NaN and an error if it fails. */
 double tw__schedule_rate(tw_schedule *schedule, int64_t step);
+/* The same by ops, float32; the step is any number. A new reference. */
+tw_tensor *tw__schedule_trace(tw_schedule *schedule, tw_tensor *step);
 
 #endif

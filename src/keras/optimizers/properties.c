@@ -43,10 +43,7 @@ TW_METHOD(optimizer_set_learning_rate,
         return tw__fail(TW_TYPE_ERROR, "This optimizer was created with a `LearningRateSchedule` object as its `learning_rate` constructor argument, "
                         "hence its learning rate is not settable. If you need the learning rate to be settable, you should instantiate the optimizer "
                         "with a float `learning_rate` argument.");
-    tw_tensor *value = tw_tensor_float((float)args->value);
-    tw_status status = value ? tw__resource_assign(optimizer->rate->resource, value) : tw__error_status();
-    tw_release(value);
-    return status;
+    return tw__traced_assign(&tw__op_AssignVariableOp, optimizer->rate, tw_tensor_float((float)args->value));
 }
 
 TW_PROPERTY(optimizer_name, "keras.optimizers.Optimizer.name(self: optimizer) -> str", "The name, as it stands in front of its variables' names.")

@@ -1,7 +1,10 @@
 /* Schedules: the learning rate as a function of the step, in float32 arithmetic as Keras computes it. */
 #include <math.h>
 
+#include "graph/graph.h"
+#include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
+#include "op/gradient.h"
 
 TW_CLASS(schedule, "keras.optimizers.schedules.LearningRateSchedule()", .size = sizeof(tw_schedule),
     .doc = "The base of schedules: a learning rate that depends on the step.");
@@ -23,10 +26,40 @@ double tw__schedule_rate(tw_schedule *schedule, int64_t step)
     return value;
 }
 
+tw_tensor *tw__schedule_trace(tw_schedule *schedule, tw_tensor *step)
+{
+    const tw__schedule_methods *methods = tw__methods(schedule);
+    if (schedule->foreign_call)
+        return schedule->foreign_call(schedule, step);
+    if (!methods) {
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Learning rate schedule '%s' must override `__call__(self, step)`.", tw_class_name(schedule));
+        return NULL;
+    }
+    tw_auto tw_tensor *number = tw__cast(step, TW_FLOAT32);
+    return number ? methods->trace(schedule, number) : NULL;
+}
+
+static tw_tensor *constant(double value)
+{
+    return tw_tensor_float((float)value);
+}
+
+/* condition ? a : b, taking all three. */
+static tw_tensor *choose(tw_tensor *condition, tw_tensor *a, tw_tensor *b)
+{
+    tw_tensor *output = condition && a && b ? tw__call(&tw__op_SelectV2, TW_IN(condition, a, b), 3, NULL, 0) : NULL;
+    tw_release(condition);
+    tw_release(a);
+    tw_release(b);
+    return output;
+}
+
 TW_METHOD(schedule_call, "keras.optimizers.schedules.LearningRateSchedule.__call__(self: schedule, step: tensor) -> tensor",
           "The learning rate at a step.")
 {
     const tw__schedule_methods *methods = tw__methods(args->self);
+    if (methods && (tw__tracing || args->step->node))
+        return tw__schedule_trace(args->self, args->step);
     if (args->step->count != 1 || !methods) {
         tw__fail(TW_INVALID_ARGUMENT, "%s: the step has shape %s, expected a scalar", tw_class_name(args->self),
                  tw__shape_text(&args->step->shape));
@@ -55,7 +88,16 @@ static float exponential_rate(const tw_schedule *self, float step)
     return (float)args->initial_learning_rate * powf((float)args->decay_rate, part);
 }
 
-static const tw__schedule_methods exponential_methods = { exponential_rate };
+static tw_tensor *exponential_trace(const tw_schedule *self, tw_tensor *step)
+{
+    const tw_schedules_exponential_decay_args *args = tw_object_config(self);
+    tw_tensor *part = TW_G2(RealDiv, tw_retain(step), constant((double)args->decay_steps));
+    if (args->staircase)
+        part = TW_G1(Floor, part);
+    return TW_G2(Mul, constant(args->initial_learning_rate), TW_G2(Pow, constant(args->decay_rate), part));
+}
+
+static const tw__schedule_methods exponential_methods = { exponential_rate, exponential_trace };
 
 TW_CLASS(schedules_exponential_decay,
     "keras.optimizers.schedules.ExponentialDecay(initial_learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False, "
@@ -86,7 +128,19 @@ static float piecewise_rate(const tw_schedule *self, float step)
     return (float)tw_tensor_double_at(args->values, piece);
 }
 
-static const tw__schedule_methods piecewise_methods = { piecewise_rate };
+static tw_tensor *piecewise_trace(const tw_schedule *self, tw_tensor *step)
+{
+    const tw_schedules_piecewise_constant_decay_args *args = tw_object_config(self);
+    int64_t piece = args->boundaries->count;
+    tw_tensor *rate = constant(tw_tensor_double_at(args->values, piece));
+    while (piece-- > 0) {
+        tw_tensor *behind = TW_G2(Greater, tw_retain(step), constant(tw_tensor_double_at(args->boundaries, piece)));
+        rate = choose(behind, rate, constant(tw_tensor_double_at(args->values, piece)));
+    }
+    return rate;
+}
+
+static const tw__schedule_methods piecewise_methods = { piecewise_rate, piecewise_trace };
 
 TW_CLASS(schedules_piecewise_constant_decay,
     "keras.optimizers.schedules.PiecewiseConstantDecay(boundaries: tensor, values: tensor, name: str = None) -> schedule",
@@ -106,7 +160,24 @@ static float polynomial_rate(const tw_schedule *self, float step)
     return (first - last) * powf(1 - step / steps, (float)args->power) + last;
 }
 
-static const tw__schedule_methods polynomial_methods = { polynomial_rate };
+static tw_tensor *polynomial_trace(const tw_schedule *self, tw_tensor *step)
+{
+    const tw_schedules_polynomial_decay_args *args = tw_object_config(self);
+    tw_tensor *steps = constant((double)args->decay_steps), *now = tw_retain(step);
+    if (args->cycle) {
+        tw_tensor *first = TW_G2(Equal, tw_retain(step), constant(0));
+        tw_tensor *cycles = TW_G1(Ceil, TW_G2(RealDiv, tw_retain(step), constant((double)args->decay_steps)));
+        steps = TW_G2(Mul, steps, choose(first, constant(1), cycles));
+    } else {
+        now = TW_G2(Minimum, now, tw_retain(steps));
+    }
+    float last = (float)args->end_learning_rate, range = (float)args->initial_learning_rate - last;
+    tw_tensor *left = TW_G2(Sub, constant(1), TW_G2(RealDiv, now, steps));
+    tw_tensor *power = TW_G2(Pow, left, constant(args->power));
+    return TW_G2(AddV2, TW_G2(Mul, constant((double)range), power), constant((double)last));
+}
+
+static const tw__schedule_methods polynomial_methods = { polynomial_rate, polynomial_trace };
 
 TW_CLASS(schedules_polynomial_decay,
     "keras.optimizers.schedules.PolynomialDecay(initial_learning_rate: float, decay_steps: int, end_learning_rate: float = 0.0001, "
@@ -133,7 +204,26 @@ static float cosine_rate(const tw_schedule *self, float step)
     return first * ((1 - (float)args->alpha) * wave + (float)args->alpha);
 }
 
-static const tw__schedule_methods cosine_methods = { cosine_rate };
+static tw_tensor *cosine_trace(const tw_schedule *self, tw_tensor *step)
+{
+    const tw_schedules_cosine_decay_args *args = tw_object_config(self);
+    float steps = (float)args->decay_steps, warm = (float)args->warmup_steps, first = (float)args->initial_learning_rate;
+    bool warms = !isnan(args->warmup_target);
+    float top = warms ? (float)args->warmup_target : first, alpha = (float)args->alpha;
+    tw_tensor *now = TW_G2(Minimum, tw_retain(step), constant((double)(warms ? steps + warm : steps)));
+    if (warms)
+        now = TW_G2(Sub, now, constant((double)warm));
+    tw_tensor *turn = TW_G2(Mul, constant((double)(float)M_PI), TW_G2(RealDiv, now, constant((double)steps)));
+    tw_tensor *wave = TW_G2(Mul, constant(0.5), TW_G2(AddV2, constant(1), TW_G1(Cos, turn)));
+    tw_tensor *part = TW_G2(AddV2, TW_G2(Mul, constant((double)(1 - alpha)), wave), constant((double)alpha));
+    tw_tensor *rate = TW_G2(Mul, constant((double)top), part);
+    if (!warms)
+        return rate;
+    tw_tensor *way = TW_G2(Mul, constant((double)(top - first)), TW_G2(RealDiv, tw_retain(step), constant((double)warm)));
+    return choose(TW_G2(Less, tw_retain(step), constant((double)warm)), TW_G2(AddV2, way, constant((double)first)), rate);
+}
+
+static const tw__schedule_methods cosine_methods = { cosine_rate, cosine_trace };
 
 TW_CLASS(schedules_cosine_decay,
     "keras.optimizers.schedules.CosineDecay(initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str = None, "
@@ -152,7 +242,17 @@ static float inverse_rate(const tw_schedule *self, float step)
     return (float)args->initial_learning_rate / (1 + (float)args->decay_rate * part);
 }
 
-static const tw__schedule_methods inverse_methods = { inverse_rate };
+static tw_tensor *inverse_trace(const tw_schedule *self, tw_tensor *step)
+{
+    const tw_schedules_inverse_time_decay_args *args = tw_object_config(self);
+    tw_tensor *part = TW_G2(RealDiv, tw_retain(step), constant((double)args->decay_steps));
+    if (args->staircase)
+        part = TW_G1(Floor, part);
+    tw_tensor *under = TW_G2(AddV2, constant(1), TW_G2(Mul, constant(args->decay_rate), part));
+    return TW_G2(RealDiv, constant(args->initial_learning_rate), under);
+}
+
+static const tw__schedule_methods inverse_methods = { inverse_rate, inverse_trace };
 
 TW_CLASS(schedules_inverse_time_decay,
     "keras.optimizers.schedules.InverseTimeDecay(initial_learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False, "

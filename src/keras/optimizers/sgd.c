@@ -1,6 +1,7 @@
 /* SGD, with momentum if asked: m = momentum·m - rate·g; w += m, or with Nesterov's form w += momentum·m - rate·g.
  *
  * As in Keras 2.15 the momentums are there and kept also when momentum is 0. */
+#include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
 
 enum { RATE, MOMENTUM, SCALARS };
@@ -46,7 +47,20 @@ static tw_status sgd_update(tw_optimizer *optimizer, int64_t index, tw_variable 
     return tw__apply(&tw__op_ResourceApplyKerasMomentum, inputs, 5, &nesterov, 1, NULL, &outputs);
 }
 
-static const tw__optimizer_methods sgd_methods = { .build = sgd_build, .update = sgd_update };
+static tw_status sgd_trace(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
+{
+    sgd *self = (sgd *)optimizer;
+    tw_tensor *rate = tw__traced_rate(optimizer, gradient->dtype);
+    tw_auto tw_tensor *momentum = tw__float_scalar(gradient->dtype, self->momentum);
+    if (!rate || !momentum)
+        return tw__error_status();
+    tw_attr nesterov = TW_A_BOOL("use_nesterov", self->nesterov);
+    int outputs = 0;
+    return tw__apply(&tw__op_ResourceApplyKerasMomentum,
+                     TW_IN(variable->handle, optimizer->slots[0][index]->handle, rate, gradient, momentum), 5, &nesterov, 1, NULL, &outputs);
+}
+
+static const tw__optimizer_methods sgd_methods = { .build = sgd_build, .update = sgd_update, .trace = sgd_trace };
 
 TW_CLASS(optimizers_sgd,
     "keras.optimizers.SGD(learning_rate: number = 0.01, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = None, "

@@ -36,6 +36,15 @@ tw_tensor *tw__grad_call_2(const tw_op *op, tw_tensor *x, tw_tensor *y)
     return result;
 }
 
+tw_tensor *tw__grad_call_3(const tw_op *op, tw_tensor *x, tw_tensor *y, tw_tensor *z)
+{
+    tw_tensor *result = x && y && z ? tw__call(op, TW_IN(x, y, z), 3, NULL, 0) : NULL;
+    tw_release(x);
+    tw_release(y);
+    tw_release(z);
+    return result;
+}
+
 tw_tensor *tw__grad_call_number(const tw_op *op, double number, tw_tensor *y)
 {
     return y ? tw__grad_call_2(op, tw__grad_constant(number, y), y) : NULL;

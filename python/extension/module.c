@@ -219,6 +219,8 @@ static PyObject *later(PyObject *package, PyObject *name)
             Py_CLEAR(value);
         return value;
     }
+    if (PyUnicode_CompareWithASCIIString(name, "autograph") == 0)
+        return PyImport_ImportModule("thalweg.autograph");
     PyObject *own = PyObject_GetAttrString(package, "__name__");
     tw__py_error(PyExc_AttributeError, "module '%S' has no attribute '%U'", own, name);
     Py_XDECREF(own);

@@ -1,4 +1,4 @@
-"""Makes tests/python/autograph_code.json: what tf.autograph.to_code gives for each function of tests/golden/autograph/cases.py,
+"""Makes tests/python/autograph_code.json: what tf.autograph.to_code gives for each function of tests/golden/autograph/,
 "text" by default and "all" with every optional feature.
 
 The order of names after `nonlocal`, and of the lines that make variables undefined, changes from run to run in TensorFlow;
@@ -15,13 +15,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def load_cases(tf):
-    """The functions of cases.py by name, in order; `tf` is what they know under that name."""
-    spec = importlib.util.spec_from_file_location("autograph_cases", os.path.join(HERE, "autograph", "cases.py"))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # converting a lambda looks for its module there
-    module.tf = tf
-    spec.loader.exec_module(module)
-    return {name: value for name, value in vars(module).items() if inspect.isfunction(value)}
+    """The functions of the two files by name, in order; `tf` is what they know under that name."""
+    cases = {}
+    for file in ("cases", "corners"):
+        spec = importlib.util.spec_from_file_location("autograph_" + file, os.path.join(HERE, "autograph", file + ".py"))
+        module = importlib.util.module_from_spec(spec)
+        module.tf = tf
+        sys.modules[spec.name] = module  # converting a lambda looks for its module there
+        spec.loader.exec_module(module)
+        cases.update((name, value) for name, value in vars(module).items() if inspect.isfunction(value))
+    return cases
 
 
 def main():

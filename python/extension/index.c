@@ -12,19 +12,26 @@ static PyObject *bad_index(PyObject *key)
 
 typedef struct spec {
     int32_t begin[TW_MAX_RANK * 2], end[TW_MAX_RANK * 2], stride[TW_MAX_RANK * 2];
+    tw_tensor *begin_of[TW_MAX_RANK * 2], *end_of[TW_MAX_RANK * 2], *stride_of[TW_MAX_RANK * 2]; /* of a graph: in place of the number; borrowed */
     int count;
     int64_t begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_mask;
 } spec;
 
-/* False with an exception: no valid index. */
-static bool read_integer(PyObject *value, int32_t *out)
+/* False with an exception: no valid index. A tensor of a graph has no number: it is kept itself. */
+static bool read_integer(PyObject *value, int32_t *out, tw_tensor **symbolic)
 {
     if (TW_IS_TENSOR(value) && (TW_TENSOR(value)->shape.rank != 0 || !tw__dtype_is_integer(TW_TENSOR(value)->dtype))) {
         bad_index(value);
         return false;
     }
+    if (TW_IS_TENSOR(value) && !TW_TENSOR(value)->data) {
+        *symbolic = TW_TENSOR(value);
+        return true;
+    }
     PyObject *number = NULL;
-    if (PyIndex_Check(value))
+    if (TW_IS_TENSOR(value))
+        number = tw__py_item(TW_TENSOR(value), 0);
+    else if (PyIndex_Check(value))
         number = PyNumber_Index(value);
     else if (tw__py_is_variable(value))
         number = PyNumber_Long(value);
@@ -60,15 +67,15 @@ static bool read_slice(spec *s, PyObject *slice)
     s->begin[at] = s->end[at] = 0;
     s->stride[at] = 1;
     if (start)
-        good = read_integer(start, &s->begin[at]);
+        good = read_integer(start, &s->begin[at], &s->begin_of[at]);
     else
         s->begin_mask |= 1 << at;
     if (good && stop)
-        good = read_integer(stop, &s->end[at]);
+        good = read_integer(stop, &s->end[at], &s->end_of[at]);
     else if (!stop)
         s->end_mask |= 1 << at;
     if (good && step)
-        good = read_integer(step, &s->stride[at]);
+        good = read_integer(step, &s->stride[at], &s->stride_of[at]);
     Py_XDECREF(start);
     Py_XDECREF(stop);
     Py_XDECREF(step);
@@ -92,13 +99,37 @@ static bool read_key(spec *s, PyObject *key)
     } else if (key == Py_None) {
         s->new_axis_mask |= 1 << at;
     } else {
-        if (!read_integer(key, &s->begin[at]))
+        if (!read_integer(key, &s->begin[at], &s->begin_of[at]))
             return false;
-        s->end[at] = s->begin[at] + 1;
+        s->end[at] = s->begin[at] + 1; /* not looked at where the axis goes */
         s->shrink_mask |= 1 << at;
     }
     s->count++;
     return true;
+}
+
+/* The numbers as a vector; with tensors among them it is packed. */
+static tw_tensor *vector(const int32_t *numbers, tw_tensor *const *tensors, int count)
+{
+    bool symbolic = false;
+    for (int i = 0; i < count; i++)
+        symbolic |= tensors[i] != NULL;
+    if (!symbolic)
+        return tw_tensor_new(TW_INT32, TW_SHAPE(count), numbers);
+    tw_tensor *items[TW_MAX_RANK * 2] = { 0 }, *out = NULL;
+    tw_attr to = TW_A_TYPE("DstT", TW_INT32);
+    bool good = true;
+    for (int i = 0; good && i < count; i++) {
+        items[i] = !tensors[i]                     ? tw_tensor_new(TW_INT32, TW_SCALAR, &numbers[i])
+                   : tensors[i]->dtype == TW_INT32 ? tw_retain(tensors[i])
+                                                   : tw__call(&tw__op_Cast, &tensors[i], 1, &to, 1);
+        good = items[i] != NULL;
+    }
+    if (good)
+        out = tw__call(&tw__op_Pack, items, count, NULL, 0);
+    for (int i = 0; i < count; i++)
+        tw_release(items[i]);
+    return out;
 }
 
 static tw_tensor *slice(tw_tensor *tensor, const spec *s)
@@ -108,9 +139,8 @@ static tw_tensor *slice(tw_tensor *tensor, const spec *s)
         tw__fail(TW_UNIMPLEMENTED, "StridedSlice is not in the table of ops");
         return NULL;
     }
-    tw_shape shape = TW_SHAPE(s->count);
-    tw_tensor *begin = tw_tensor_new(TW_INT32, shape, s->begin), *end = tw_tensor_new(TW_INT32, shape, s->end);
-    tw_tensor *stride = tw_tensor_new(TW_INT32, shape, s->stride), *out = NULL;
+    tw_tensor *begin = vector(s->begin, s->begin_of, s->count), *end = vector(s->end, s->end_of, s->count);
+    tw_tensor *stride = vector(s->stride, s->stride_of, s->count), *out = NULL;
     tw_attr attrs[] = { TW_A_INT("begin_mask", s->begin_mask), TW_A_INT("end_mask", s->end_mask),
                         TW_A_INT("ellipsis_mask", s->ellipsis_mask), TW_A_INT("new_axis_mask", s->new_axis_mask),
                         TW_A_INT("shrink_axis_mask", s->shrink_mask) };

@@ -15,6 +15,18 @@ __thalweg_version__ = "0.1.0"
 executing_eagerly = _core.executing_eagerly
 init_scope = _core.init_scope
 
+if "config" not in globals():
+    config = _sys.modules["thalweg.config"] = type(_sys)("thalweg.config")
+config.functions_run_eagerly = _core.functions_run_eagerly
+
+
+def _run_functions_eagerly(run_eagerly):
+    """Whether every tf.function runs its Python code at each call."""
+    _core.run_functions_eagerly(run_eagerly)
+
+
+config.run_functions_eagerly = config.experimental_run_functions_eagerly = _run_functions_eagerly
+
 
 def inside_function():
     """Whether a function is being traced."""

@@ -369,7 +369,9 @@ class Tracer:
                     convert = autograph.convert
                 except (ImportError, AttributeError):
                     convert = None
-                if convert is not None:
+                if convert is not None and isinstance(self.python_function, _WeakMethod):
+                    self._converted = self.python_function.converted(convert)
+                elif convert is not None:
                     self._converted = convert(self.python_function)
         return self._converted
 
@@ -444,7 +446,7 @@ class Tracer:
 
         tracer = Tracer(python_function.__get__(instance, owner), self._name, self.input_signature, self._autograph, self._jit_compile,
                         self._reduce, self._options)
-        tracer.python_function = _WeakMethod(python_function, reference, owner)
+        tracer.python_function = tracer.__wrapped__ = _WeakMethod(python_function, reference, owner)
         made = _core.Function(tracer)
         self._bound_functions[key] = (reference, made)
         return made
@@ -464,8 +466,14 @@ class _WeakMethod:
 
     __self__ = property(lambda self: self._reference())
 
+    def converted(self, convert):
+        return _WeakMethod(convert(self.__func__), self._reference, self._owner)
+
     def __call__(self, *args, **kwargs):
-        return self.__func__.__get__(self._reference(), self._owner)(*args, **kwargs)
+        get = getattr(self.__func__, "__get__", None)
+        if get is None:
+            return self.__func__(self._reference(), *args, **kwargs)
+        return get(self._reference(), self._owner)(*args, **kwargs)
 
     def __repr__(self):
         return repr(self.__func__)
@@ -490,8 +498,3 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
         return _core.Function(Tracer(inner, None, input_signature, autograph, jit_compile, reduce_retracing))
 
     return decorate if func is None else decorate(func)
-
-
-def run_functions_eagerly(run_eagerly):
-    """Whether every tf.function runs its Python code at each call."""
-    _core.run_functions_eagerly(bool(run_eagerly))

@@ -1,0 +1,351 @@
+"""tf.function: when it traces, what it gives, what it refuses. The printed texts are TensorFlow 2.15's."""
+import collections
+import gc
+import logging
+import os
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import thalweg as tf
+from thalweg import _core
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.fixture
+def warnings():
+    records = []
+    handler = logging.Handler()
+    handler.emit = lambda record: records.append(record.getMessage())
+    tf.get_logger().addHandler(handler)
+    yield records
+    tf.get_logger().removeHandler(handler)
+
+
+# ---- the specification's quizzes ----
+
+def test_quiz_of_types(capsys):
+    @tf.function
+    def f(x):
+        print("The function is running in Python")
+        return x
+
+    a = tf.constant(1, dtype=tf.int32)
+    f(a)
+    b = tf.constant(2, dtype=tf.int32)
+    f(b)
+    b_ = np.array(2, dtype=np.int32)
+    f(b_)
+    c = tf.constant(0.1, dtype=tf.float32)
+    f(c)
+    d = tf.constant(0.2, dtype=tf.float32)
+    f(d)
+    assert capsys.readouterr().out == "The function is running in Python\n" * 2
+
+
+def test_quiz_of_python_numbers(capsys):
+    @tf.function
+    def f(x):
+        print("The function is running in Python")
+        return x
+
+    f(1)
+    f(2)
+    f(1)
+    f(0.1)
+    f(0.2)
+    f(0.1)
+    assert capsys.readouterr().out == "The function is running in Python\n" * 4
+
+
+def test_quiz_of_a_variable(capsys):
+    a = tf.Variable(0.0)
+
+    @tf.function
+    def g():
+        a.assign(a + 1.0)
+        return a
+
+    print(g())
+    print(g())
+    print(g())
+    assert capsys.readouterr().out == ("tf.Tensor(1.0, shape=(), dtype=float32)\ntf.Tensor(2.0, shape=(), dtype=float32)\n"
+                                       "tf.Tensor(3.0, shape=(), dtype=float32)\n")
+    assert a.numpy() == 3.0
+
+
+# ---- keys ----
+
+def test_keys():
+    f = tf.function(lambda x: None, autograph=False)
+    counts = []
+    for x in (1, 1.0, True, np.int32(1), np.int64(1), np.array(1, np.int32), tf.constant(1), "a", b"a", None, (1, 2), [1, 2], {"a": 1},
+              (tf.constant(1),), [tf.constant(1)], (np.array(1),)):
+        f(x)
+        counts.append(f.experimental_get_tracing_count())
+    assert counts == [1, 1, 1, 2, 3, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+
+
+def test_objects_by_identity_and_weakly():
+    class Thing:
+        pass
+    f = tf.function(lambda thing: 1, autograph=False)
+    a, b = Thing(), Thing()
+    for thing in (a, a, b, b, a):
+        f(thing)
+    assert f.experimental_get_tracing_count() == 2
+    gone = weakref.ref(a)
+    del a, thing
+    gc.collect()
+    assert gone() is None
+
+
+def test_shapes_and_relaxing():
+    seen = []
+
+    @tf.function(reduce_retracing=True, autograph=False)
+    def f(x):
+        seen.append(str(x.shape))
+        return x
+    for shape in ([1], [2], [3], [2, 2], [2, 3]):
+        assert f(tf.zeros(shape)).shape == shape
+    assert seen == ["(1,)", "(None,)", "<unknown>"]
+
+
+def test_keywords_and_defaults_share_a_graph():
+    f = tf.function(lambda x, y=2, *, z=None: x + y, autograph=False)
+    one = tf.constant(1)
+    assert [int(v) for v in (f(one), f(one, 2), f(x=one), f(y=2, x=one), f(one, z=None))] == [3] * 5
+    assert f.experimental_get_tracing_count() == 1
+    subtract = tf.function(lambda a, b: a - b, autograph=False)
+    for _ in range(3):
+        assert int(subtract(b=tf.constant(1), a=tf.constant(5))) == 4
+        assert int(subtract(tf.constant(5), b=tf.constant(1))) == 4
+
+
+def test_the_cache_is_bounded():
+    tf.get_logger().setLevel(logging.ERROR)
+    f = tf.function(lambda n: tf.constant(n), autograph=False)
+    for i in range(3000):
+        f(i)
+    before = resident()
+    for i in range(3000, 10000):
+        assert int(f(i)) == i
+    tf.get_logger().setLevel(logging.NOTSET)
+    assert resident() - before < 8 << 20
+
+
+def test_calls_do_not_grow_memory():
+    f = tf.function(lambda x: x + 1.0, autograph=False)
+    x = tf.constant(1.0)
+    for _ in range(1000):
+        f(x)
+    before = resident()
+    for _ in range(300000):
+        f(x)
+    assert resident() - before < 2 << 20
+
+
+def test_retracing_warning(warnings):
+    @tf.function(autograph=False)
+    def f(x, y):
+        return y
+    for i in range(7):
+        f(i, tf.constant(1))
+    assert len(warnings) == 2
+    assert warnings[0].startswith("5 out of the last 5 calls to <function test_retracing_warning.<locals>.f at 0x")
+    assert "triggered tf.function retracing. Tracing is expensive" in warnings[0] and warnings[0].endswith("since the last call: 'x'.")
+
+
+# ---- structures ----
+
+Pair = collections.namedtuple("Pair", "left right")
+
+
+def test_structures():
+    @tf.function(autograph=False)
+    def f(data):
+        return {"z": data["b"], "a": (data["a"], [None, 1]), "pair": Pair(data["b"] + 1.0, None)}
+    for _ in range(2):
+        out = f({"b": tf.constant(2.0), "a": np.float32(1)})
+        assert list(out) == ["z", "a", "pair"] and out["z"].numpy() == 2 and out["a"][0].numpy() == 1
+        assert out["a"][1][0] is None and int(out["a"][1][1]) == 1 and out["pair"].left.numpy() == 3 and out["pair"].right is None
+
+
+def test_results():
+    v = tf.Variable(2.0)
+    assert tf.function(lambda: None)() is None
+    assert tf.function(lambda: v)().numpy() == 2 and not isinstance(tf.function(lambda: v)(), tf.Variable)
+    with pytest.raises(TypeError, match="must return zero or more Tensors"):
+        tf.function(lambda: tf.float32)()
+
+
+# ---- signatures ----
+
+def test_input_signature():
+    spec = _core_spec([None, 2], tf.float32)
+
+    @tf.function(input_signature=[spec], autograph=False)
+    def k(x):
+        return x + 1
+    assert k(tf.zeros([2, 2])).shape == [2, 2] and k(tf.zeros([3, 2])).shape == [3, 2] and k([[1, 2]]).numpy().tolist() == [[2, 3]]
+    assert k.experimental_get_tracing_count() == 1
+    text = "TensorSpec(shape=(None, 2), dtype=tf.float32, name=None)"
+    with pytest.raises(TypeError) as error:
+        k(tf.zeros([3]))
+    assert str(error.value) == (
+        "Binding inputs to tf.function failed due to `Can not cast TensorSpec(shape=(3,), dtype=tf.float32, name=None) to %s`. Received "
+        "args: (<tf.Tensor: shape=(3,), dtype=float32, numpy=array([0., 0., 0.], dtype=float32)>,) and kwargs: {} for signature: (x: %s)."
+        % (text, text))
+    with pytest.raises(TypeError) as error:
+        k()
+    assert str(error.value) == ("Binding inputs to tf.function failed due to `missing a required argument: 'x'`. Received args: () and "
+                                "kwargs: {} for signature: (x: %s)." % text)
+    concrete = k.get_concrete_function()
+    assert concrete.pretty_printed_signature() == ("Input Parameters:\n  x (POSITIONAL_OR_KEYWORD): %s\nOutput Type:\n  %s\nCaptures:\n  None"
+                                                   % (text, text))
+    assert concrete(tf.ones([1, 2])).numpy().tolist() == [[2, 2]]
+    assert str(concrete.inputs) == "[<tf.Tensor 'x:0' shape=(None, 2) dtype=float32>]"
+    assert [o.name for o in concrete.graph.get_operations()][0] == "x"
+    assert concrete.graph.get_tensor_by_name("x:0").op.type == "Placeholder"
+
+
+def _core_spec(shape, dtype):
+    from thalweg import _structure
+    return getattr(tf, "TensorSpec", _structure.Spec)(shape, dtype)
+
+
+# ---- symbolic tensors ----
+
+def test_symbolic_tensors():
+    seen = {}
+
+    def refused(name, call):
+        try:
+            seen[name] = call()
+        except Exception as error:
+            seen[name] = (type(error).__name__, str(error))
+
+    @tf.function(autograph=False)
+    def f(x):
+        y = x + 1
+        seen["str"], seen["repr"], seen["name"] = str(y), repr(y), y.name
+        seen["eager"] = tf.executing_eagerly(), tf.inside_function(), _core.is_symbolic(y)
+        refused("bool", lambda: bool(y))
+        refused("iter", lambda: list(y))
+        refused("len", lambda: len(y))
+        refused("int", lambda: int(y))
+        refused("array", lambda: np.array(y))
+        refused("numpy", lambda: y.numpy())
+        with tf.init_scope():
+            seen["init"] = tf.executing_eagerly(), str(tf.constant(1))
+        return y
+    f(tf.constant(1))
+    assert seen["str"] == 'Tensor("add:0", shape=(), dtype=int32)' and seen["repr"] == "<tf.Tensor 'add:0' shape=() dtype=int32>"
+    assert seen["name"] == "add:0" and seen["eager"] == (False, True, True)
+    assert seen["bool"][0] == "OperatorNotAllowedInGraphError"
+    assert seen["bool"][1].startswith("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt")
+    assert seen["iter"][1].startswith("Iterating over a symbolic `tf.Tensor` is not allowed.")
+    assert seen["len"][1] == ("len is not well defined for a symbolic Tensor (add:0). Please call `x.shape` rather than `len(x)` for shape "
+                              "information.")
+    assert seen["int"][0] == "TypeError" and seen["int"][1].startswith("int() argument must be a string, a bytes-like object or a real number")
+    assert seen["array"][0] == "NotImplementedError" and seen["array"][1].startswith("Cannot convert a symbolic tf.Tensor (add:0) to a numpy")
+    assert seen["numpy"][0] == "AttributeError"
+    assert seen["init"] == (True, "tf.Tensor(1, shape=(), dtype=int32)") and tf.executing_eagerly() and not tf.inside_function()
+
+
+def test_indices():
+    f = tf.function(lambda x, i: (x[i], x[i:], x[:-1, ...], x[i:i + 1]), autograph=False)
+    out = f(tf.constant([1, 2, 3]), tf.constant(1))
+    assert [o.numpy().tolist() for o in out] == [2, [2, 3], [1, 2], [2]]
+    assert f(tf.constant([1, 2, 3]), tf.constant(-1, tf.int64))[0].numpy() == 3
+
+
+# ---- variables, methods, errors ----
+
+def test_variables_are_made_once():
+    class Layer:
+        v = None
+
+        @tf.function(autograph=False)
+        def __call__(self, x):
+            if self.v is None:
+                self.v = tf.Variable(tf.ones([2]) * 3.0)
+            return self.v * x
+    layer, other = Layer(), Layer()
+    assert layer(tf.constant(2.0)).numpy().tolist() == [6, 6] and other(tf.constant(1.0)).numpy().tolist() == [3, 3]
+    layer.v.assign([1.0, 2.0])
+    assert layer(tf.constant(2.0)).numpy().tolist() == [2, 4]
+    gone = weakref.ref(layer)
+    del layer
+    gc.collect()
+    assert gone() is None
+    with pytest.raises(ValueError, match="only supports singleton tf.Variables created on the first call"):
+        tf.function(lambda: tf.Variable(1.0))()
+
+
+def test_errors_leave_nothing_behind():
+    @tf.function(autograph=False)
+    def f(x, error):
+        y = x + 1
+        if error:
+            raise error("inside")
+        return y
+    for error in (KeyError, KeyboardInterrupt):
+        with pytest.raises(error, match="inside"):
+            f(tf.constant(1), error)
+    assert tf.executing_eagerly() and int(f(tf.constant(1), None)) == 2
+    keep = []
+    tf.function(lambda x: keep.append(x + 1), autograph=False)(tf.constant(1))
+    with pytest.raises(TypeError, match="out of scope"):
+        keep[0] + 1
+
+
+def test_functions_in_functions_and_gradients():
+    inner = tf.function(lambda x: x * x, autograph=False)
+    outer = tf.function(lambda x: inner(x) + inner(x + 1.0), autograph=False)
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = outer(x)
+    assert y.numpy() == 25 and tape.gradient(y, x).numpy() == 14
+
+    @tf.function(autograph=False)
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = inner(x)
+        return tape.gradient(y, x)
+    assert slope(tf.constant(4.0)).numpy() == 8
+
+
+def test_run_functions_eagerly():
+    calls = []
+    f = tf.function(lambda x: calls.append(1) or x + 1, autograph=False)
+    f(1.0), f(1.0)
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert tf.config.functions_run_eagerly() and f(1.0) == 2.0 and len(calls) == 2
+    finally:
+        tf.config.run_functions_eagerly(False)
+
+
+def test_threads():
+    f = tf.function(lambda x, n: tf.reduce_sum(x) * n, autograph=False)
+    wrong = []
+
+    def work():
+        for i in range(200):
+            if float(f(tf.ones([100]), tf.constant(float(i)))) != 100.0 * i:
+                wrong.append(i)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong and f.experimental_get_tracing_count() == 1

@@ -12,9 +12,8 @@ from thalweg.autograph.syntax import (UnsupportedLanguageElementError, constant,
 class ControlFlow:
     """Rewrites the functions of a tree, each with its own analysis."""
 
-    def __init__(self, namer, resolve):
+    def __init__(self, namer):
         self.namer = namer
-        self.resolve = resolve
         self.declared = (set(), set())
 
     def function(self, node):

@@ -79,7 +79,7 @@ def transform(function, options):
     node.args.defaults = [none for _ in node.args.defaults]
     node.args.kw_defaults = [d and none for d in node.args.kw_defaults]
     node = expressions.Calls(options, node.scope).visit(node)
-    ControlFlow(namer, resolve).function(node)
+    ControlFlow(namer).function(node)
     node = expressions.Conditionals().visit(node)
     node = expressions.Logic(options).visit(node)
     node = expressions.Loads().visit(node)

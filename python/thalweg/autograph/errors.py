@@ -36,11 +36,11 @@ def _user_frames(error):
         code = frame.f_code
         origin = conversion.origin_of(code)
         if origin is not None:
-            item = [code.co_filename, line, origin.function_name, "  *"]
-            if origin.root or not frames or frames[-1][3] != "  *":
-                frames.append(item)
-            else:
-                frames[-1] = item
+            while frames and frames[-1][3] != "  *":  # only after the last converted function are other functions told
+                frames.pop()
+            if frames and not origin.root:
+                frames.pop()
+            frames.append([code.co_filename, line, origin.function_name, "  *"])
         elif frames and not code.co_filename.startswith(_PACKAGE):
             mark = "  **" if frames[-1][3] == "  *" else ""
             frames.append([code.co_filename, line, code.co_name, mark])

@@ -4,7 +4,7 @@ ag__.ld; and what the optional features change (lists, slices, assertions, ==).
 Four transformers, run in this order around control_flow: Features, Calls, then Conditionals, Logic, Loads."""
 import ast
 
-from thalweg.autograph.syntax import constant, duplicate, expression, is_scope, name, statements, symbol_of
+from thalweg.autograph.syntax import UnsupportedLanguageElementError, constant, duplicate, expression, name, statements, symbol_of
 
 
 class Features(ast.NodeTransformer):
@@ -219,9 +219,6 @@ class Loads(ast.NodeTransformer):
 
 def check_language(node):
     """Refuses what can't be converted anywhere in a function."""
-    from thalweg.autograph.syntax import UnsupportedLanguageElementError
     for part in ast.walk(node):
         if isinstance(part, (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)):
             raise UnsupportedLanguageElementError("async and await are not supported")
-        if isinstance(part, (ast.Yield, ast.YieldFrom)) and not is_scope(node):
-            raise UnsupportedLanguageElementError("generators are not supported")

@@ -325,7 +325,8 @@ def _graph_while(test, body, get_state, set_state, names, options):
 
     def loop_test():
         value = test()
-        _check_condition(value, "while loop") if tf.is_tensor(value) else None
+        if tf.is_tensor(value):
+            _check_condition(value, "while loop")
         return tf.convert_to_tensor(value)
 
     def loop_body():
@@ -390,15 +391,12 @@ def _graph_for(values, extra_test, body, get_state, set_state, names, options):
 
 def _graph_dataset(values, extra_test, body, get_state, set_state, names, options):
     loop = _Loop(get_state, set_state, names, options)
-    element = {}
 
-    def first():
-        if "value" not in element:
-            raise ValueError("a variable is set only inside a loop over a dataset; give it a value before the loop")
-    loop.prepare(first)
+    def unknown():
+        raise ValueError("a variable is set only inside a loop over a dataset; give it a value before the loop")
+    loop.prepare(unknown)
 
     def step(state, item):
-        element["value"] = item
         loop.enter(state)
         go = tf.convert_to_tensor(True if extra_test is None else extra_test())
 

@@ -60,6 +60,7 @@ def at_line_of(node, origin):
     for part in ast.walk(node):
         if "lineno" in part._attributes and not hasattr(part, "user"):
             ast.copy_location(part, origin)
+            part.end_lineno, part.end_col_offset = part.lineno, part.col_offset  # a call of ag__.f is at the line where its name ends
     return node
 
 

@@ -25,6 +25,8 @@ static bool *find_needed(const tw__graph *graph, const tw__edge *outputs, int ou
             needed[i] = true;
         for (int k = 0; needed[i] && k < node->input_count; k++)
             needed[node->inputs[k].node->id] = true;
+        for (int k = 0; needed[i] && k < node->control_count; k++)
+            needed[node->controls[k]->id] = true;
     }
     return needed;
 }

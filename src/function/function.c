@@ -139,6 +139,30 @@ tw__function *tw__function_trace_named(const char *name, const char *const *name
     return f;
 }
 
+tw__function *tw__function_of_graph(const char *name, tw__graph *graph, tw__node *const *inputs, int input_count, const tw__edge *outputs,
+                                    int output_count)
+{
+    tw__function *f = tw__object_new(&tw__function_class);
+    if (!f)
+        return NULL;
+    f->name = tw__strdup(name);
+    f->graph = tw_retain(graph);
+    f->inputs = tw__alloc_array((size_t)input_count + 1, sizeof *f->inputs);
+    f->outputs = tw__alloc_array((size_t)output_count + 1, sizeof *f->outputs);
+    if (!f->name || !f->inputs || !f->outputs) {
+        tw_release(f);
+        return NULL;
+    }
+    if (input_count)
+        memcpy(f->inputs, inputs, (size_t)input_count * sizeof *inputs);
+    if (output_count)
+        memcpy(f->outputs, outputs, (size_t)output_count * sizeof *outputs);
+    f->argument_count = f->input_count = input_count;
+    f->output_count = output_count;
+    f->stateful = has_effects(graph);
+    return f;
+}
+
 static tw_status make_plan(tw__function *f)
 {
     while (atomic_exchange(&f->lock, 1))

@@ -37,6 +37,9 @@ tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const
 /* The same with the names of the placeholders; `names` or one of them may be NULL. */
 tw__function *tw__function_trace_named(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
                                        int argument_count, tw__function_body body, void *context);
+/* A function of a graph that is there already: its inputs are placeholders of the graph. It has no tape, so it can't be differentiated. */
+tw__function *tw__function_of_graph(const char *name, tw__graph *graph, tw__node *const *inputs, int input_count, const tw__edge *outputs,
+                                    int output_count);
 /* Calls it through the one door. `outputs` has room for output_count tensors. */
 tw_status tw__function_call(tw__function *function, tw_tensor *const *arguments, tw_tensor **outputs);
 /* The same with all inputs given, those of the captures too. */

@@ -10,6 +10,7 @@ static void node_free(tw__node *node)
     tw__free(node->attrs);
     tw__free(node->name);
     tw__free(node->inputs);
+    tw__free(node->controls);
     tw__free(node->out_dtypes);
     tw__free(node->out_shapes);
     tw__free(node);
@@ -114,6 +115,20 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
     }
     graph->nodes[graph->node_count++] = node;
     return node;
+}
+
+tw_status tw__node_follow(tw__node *node, tw__node *earlier)
+{
+    for (int i = 0; i < node->control_count && node->control_count < 16; i++) {
+        if (node->controls[i] == earlier)
+            return TW_OK;
+    }
+    tw__node **more = tw__realloc(node->controls, ((size_t)node->control_count + 1) * sizeof *more);
+    if (!more)
+        return TW_RESOURCE_EXHAUSTED;
+    node->controls = more;
+    node->controls[node->control_count++] = earlier;
+    return TW_OK;
 }
 
 tw_tensor *tw__node_output(tw__node *node, int output)

@@ -28,6 +28,8 @@ struct tw__node {
     int attr_count;
     tw__edge *inputs;
     int input_count;
+    tw__node **controls; /* nodes that it follows without using their values */
+    int control_count;
     int output_count;
     tw_dtype *out_dtypes;
     tw_shape *out_shapes;
@@ -61,6 +63,8 @@ extern _Thread_local tw__graph *tw__tracing;
 /* Appends a node. `attrs` are complete; inputs are edges of this graph. Name NULL: after the op. */
 tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, const tw__edge *inputs, int input_count, const tw_attr *attrs,
                         int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count);
+/* A control input: an earlier node of the graph that runs whenever this one does. */
+tw_status tw__node_follow(tw__node *node, tw__node *earlier);
 /* Output i as a symbolic tensor; a new reference. */
 tw_tensor *tw__node_output(tw__node *node, int output);
 tw_tensor *tw__graph_placeholder(tw__graph *graph, tw_dtype dtype, const tw_shape *shape, const char *name);

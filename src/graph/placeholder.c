@@ -1,4 +1,4 @@
-/* Placeholders: values that come from the caller of a graph. */
+/* Placeholders: values that come from the caller of a graph. NoOp: a node that stands for what it follows. */
 #include "rows.h"
 
 static tw_status placeholder_shape(tw__inference *inference)
@@ -17,3 +17,11 @@ TW_OP(Placeholder,
     .outputs = "output: dtype", .attrs = "dtype: type, shape: shape = unknown",
     .shape = placeholder_shape, .compute = placeholder_compute, .makes_outputs = true,
     .doc = "A value that the caller of the graph feeds.");
+
+static tw_status no_op_compute(tw__kernel *kernel)
+{
+    (void)kernel;
+    return TW_OK;
+}
+
+TW_OP(NoOp, .shape = tw_shape_none, .compute = no_op_compute, .makes_outputs = true, .doc = "Does nothing; other nodes are ordered by it.");

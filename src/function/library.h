@@ -1,0 +1,28 @@
+/* Graphs with the functions they call, in GraphDefs: reading functions when they are asked for, and writing all that are reached. */
+#ifndef TW_LIBRARY_H
+#define TW_LIBRARY_H
+
+#include "function/function.h"
+#include "graph/graphdef.h"
+
+/* A GraphDef that was read: its nodes, to be put into graphs, and its functions, built when they are first needed (files hold functions that
+ * nobody calls, with ops that are not here). An object; it keeps a copy of the bytes. */
+typedef struct tw__library tw__library;
+extern const tw_class tw__library_class;
+
+tw__library *tw__library_read(const void *data, size_t size);
+tw__library *tw__library_read_file(const char *path);
+const tw__graph_message *tw__library_message(const tw__library *library);
+/* The function of that name, borrowed from the library; NULL and NOT_FOUND if there is none. */
+tw__function *tw__library_function(tw__library *library, const char *name);
+/* Adds the nodes to a graph, their names behind `prefix` (with its slash; NULL: as they are). `given` as in tw__build. The build is for
+ * tw__build_edge and tw__build_end. */
+tw_status tw__library_add_to(tw__library *library, tw__graph *graph, const char *prefix, const tw__map *given, tw__build *build);
+
+/* The nodes as a graph of their own. */
+tw__graph *tw__graphdef_read(tw__library *library);
+/* Appends a GraphDef: the nodes of `graph` (NULL: none) and a library of `functions` and all that they and the nodes call. `ordered`: the
+ * graph was traced, and its nodes' order is that of their effects. Functions of one name are told apart by numbers. */
+tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions, int function_count);
+
+#endif

@@ -1,0 +1,168 @@
+/* Writing a graph and all functions that it reaches as one GraphDef; see library.h.
+ *
+ * Functions are written in the order in which they are met; each new one is put at the end of a list that is worked off, so the depth of
+ * nesting does not matter. */
+#include <stdio.h>
+
+#include "function/library.h"
+
+typedef struct writing {
+    tw__function **functions; /* in the order of writing; borrowed */
+    char **names;
+    size_t count, capacity, name_capacity;
+    tw__pointer_map places;   /* function -> place in the list */
+    tw__map taken;            /* names */
+} writing;
+
+/* The name under which a function is in the file. */
+static const char *name_of(void *context, void *object)
+{
+    writing *w = context;
+    int64_t place = tw__pointer_map_get(&w->places, object, -1);
+    if (place >= 0)
+        return w->names[place];
+    if (!tw__is(object, &tw__function_class))
+        return NULL;
+    tw__function *function = object;
+    char *name = tw__strdup(function->name);
+    for (int i = 1; name && tw__map_has(&w->taken, name, strlen(name)); i++) {
+        tw__free(name);
+        name = tw__format("%s_%d", function->name, i);
+    }
+    if (!name || TW_GROW(w->functions, w->capacity, w->count + 1) != TW_OK || TW_GROW(w->names, w->name_capacity, w->count + 1) != TW_OK ||
+        tw__map_put(&w->taken, name, strlen(name), name) != TW_OK || tw__pointer_map_put(&w->places, function, (int64_t)w->count) != TW_OK) {
+        tw__free(name);
+        return NULL;
+    }
+    w->functions[w->count] = function;
+    w->names[w->count++] = name;
+    return name;
+}
+
+static void write_argument(tw__text *text, uint32_t number, const char *name, tw_dtype dtype)
+{
+    tw__text inner = { 0 };
+    tw__proto_add_bytes(&inner, 1, name, strlen(name));
+    tw__proto_add_varint(&inner, 3, (uint64_t)dtype);
+    tw__proto_add_bytes(text, number, inner.data, inner.size);
+    text->failed |= inner.failed;
+    tw__text_free(&inner);
+}
+
+static void write_pair(tw__text *text, uint32_t number, const char *key, const void *value, size_t size)
+{
+    tw__text inner = { 0 };
+    tw__proto_add_bytes(&inner, 1, key, strlen(key));
+    tw__proto_add_bytes(&inner, 2, value, size);
+    tw__proto_add_bytes(text, number, inner.data, inner.size);
+    text->failed |= inner.failed;
+    tw__text_free(&inner);
+}
+
+/* The shape of an argument: { index, { _output_shapes: [shape] } }. */
+static tw_status write_argument_shape(tw__text *text, int index, const tw_shape *shape)
+{
+    tw_attr attr = { .name = "_output_shapes", .kind = TW_ATTR_SHAPES, .count = 1, .shapes = shape };
+    tw__text attrs = { 0 }, pair = { 0 };
+    tw_status status = tw__attr_message_write(&attrs, &attr, NULL);
+    /* As a node's attr it is field 5; here it is field 1, and both tags are one byte. */
+    if (status == TW_OK && attrs.size)
+        attrs.data[0] = 1 << 3 | TW_WIRE_BYTES;
+    tw__proto_add_varint(&pair, 1, (uint64_t)index);
+    tw__proto_add_bytes(&pair, 2, attrs.data, attrs.size);
+    tw__proto_add_bytes(text, 7, pair.data, pair.size);
+    text->failed |= pair.failed || attrs.failed;
+    tw__text_free(&attrs);
+    tw__text_free(&pair);
+    return status;
+}
+
+static tw_status write_results(tw__text *text, const tw__function *function, const tw__node_writer *writer)
+{
+    for (int i = 0; i < function->output_count; i++) {
+        char name[32], *edge = tw__edge_text(function->outputs[i], writer);
+        if (!edge)
+            return TW_RESOURCE_EXHAUSTED;
+        snprintf(name, sizeof name, "output_%d", i);
+        write_pair(text, 4, name, edge, strlen(edge));
+        tw__free(edge);
+    }
+    return TW_OK;
+}
+
+static tw_status write_body(tw__text *text, tw__text *signature, tw__function *function, const char *name, tw__node_writer *writer)
+{
+    tw__proto_add_bytes(signature, 1, name, strlen(name));
+    for (int i = 0; i < function->input_count; i++)
+        write_argument(signature, 2, function->inputs[i]->name, function->inputs[i]->out_dtypes[0]);
+    for (int i = 0; i < function->output_count; i++) {
+        char result[32];
+        snprintf(result, sizeof result, "output_%d", i);
+        write_argument(signature, 3, result, function->outputs[i].node->out_dtypes[function->outputs[i].output]);
+    }
+    if (function->stateful)
+        tw__proto_add_varint(signature, 17, 1);
+    TW_TRY(tw__graph_write_nodes(text, 3, function->graph, writer));
+    TW_TRY(write_results(text, function, writer));
+    if (writer->last_effect) {
+        const char *last = writer->last_effect->name;
+        tw__proto_add_bytes(signature, 20, last, strlen(last));
+        write_pair(text, 6, last, last, strlen(last));
+    }
+    for (int i = 0; i < function->input_count; i++)
+        TW_TRY(write_argument_shape(text, i, &function->inputs[i]->out_shapes[0]));
+    return TW_OK;
+}
+
+static tw_status write_function(tw__text *library, writing *w, size_t place)
+{
+    tw__function *function = w->functions[place];
+    tw__text text = { 0 }, signature = { 0 }, whole = { 0 };
+    tw__pointer_map arguments = { 0 };
+    tw_status status = TW_OK;
+    for (int i = 0; status == TW_OK && i < function->input_count; i++)
+        status = tw__pointer_map_put(&arguments, function->inputs[i], i);
+    tw__node_writer writer = { .function = true, .arguments = &arguments, .ordered = true, .functions = { name_of, w } };
+    if (status == TW_OK)
+        status = write_body(&text, &signature, function, w->names[place], &writer);
+    tw__proto_add_bytes(&whole, 1, signature.data, signature.size);
+    tw__text_bytes(&whole, text.data, text.size);
+    tw__proto_add_bytes(library, 1, whole.data, whole.size);
+    library->failed |= text.failed || signature.failed || whole.failed;
+    if (status != TW_OK)
+        tw__error_prefix("function '%s': ", w->names[place]);
+    tw__pointer_map_free(&arguments);
+    tw__text_free(&text);
+    tw__text_free(&signature);
+    tw__text_free(&whole);
+    return status;
+}
+
+tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions, int function_count)
+{
+    writing w = { 0 };
+    tw_status status = TW_OK;
+    tw__text library = { 0 }, versions = { 0 };
+    for (int i = 0; status == TW_OK && i < function_count; i++)
+        status = name_of(&w, functions[i]) ? TW_OK : tw__error_status();
+    tw__node_writer writer = { .ordered = ordered, .functions = { name_of, &w } };
+    if (status == TW_OK && graph)
+        status = tw__graph_write_nodes(text, 1, graph, &writer);
+    for (size_t i = 0; status == TW_OK && i < w.count; i++)
+        status = write_function(&library, &w, i);
+    if (w.count)
+        tw__proto_add_bytes(text, 2, library.data, library.size);
+    tw__proto_add_varint(&versions, 1, TW_GRAPH_PRODUCER);
+    tw__proto_add_varint(&versions, 2, TW_GRAPH_MIN_CONSUMER);
+    tw__proto_add_bytes(text, 4, versions.data, versions.size);
+    text->failed |= library.failed || versions.failed;
+    tw__text_free(&library);
+    tw__text_free(&versions);
+    for (size_t i = 0; i < w.count; i++)
+        tw__free(w.names[i]);
+    tw__free(w.names);
+    tw__free(w.functions);
+    tw__pointer_map_free(&w.places);
+    tw__map_free(&w.taken, NULL);
+    return status == TW_OK && text->failed ? TW_RESOURCE_EXHAUSTED : status;
+}

@@ -1,0 +1,310 @@
+/* Strings joined, measured, cut, stripped and brought to one case. Elements are bytes; unit UTF8_CHAR and encoding utf-8 count characters. */
+#include <locale.h>
+#include <pthread.h>
+#include <wctype.h>
+
+#include "op/text/text.h"
+#include "rows.h"
+
+tw_status tw__string_from_text(tw_tensor *tensor, int64_t index, tw__text *text)
+{
+    if (text->failed)
+        return tw__error_status();
+    tw_status status = tw__string_set(tensor, index, text->data, text->size);
+    tw__text_clear(text);
+    return status;
+}
+
+tw_status tw__need_scalar(const tw__inference *inference, int input, const char *what)
+{
+    const tw_shape *shape = inference->shapes[input];
+    if (shape->rank > 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s %s [Op:%s]", what, tw__shape_text(shape), inference->op->name);
+    return TW_OK;
+}
+
+/* ---- StringJoin ---- */
+
+static tw_status join_shape(tw__inference *inference)
+{
+    tw_shape *out = &inference->out_shapes[0];
+    bool unknown = false;
+    *out = TW_SCALAR;
+    for (int i = 0; i < inference->input_count; i++) {
+        const tw_shape *shape = inference->shapes[i];
+        unknown = unknown || shape->rank < 0;
+        if (shape->rank <= 0)
+            continue;
+        if (out->rank > 0 && !tw__shape_compatible(out, shape))
+            return tw__fail(TW_INVALID_ARGUMENT, "Input shapes do not match: %s vs. %s [Op:%s]", tw__shape_text(out),
+                            tw__shape_text(shape), inference->op->name);
+        if (out->rank == 0 || tw__shape_known(shape))
+            *out = *shape;
+    }
+    if (unknown && out->rank == 0)
+        *out = TW_UNKNOWN_SHAPE;
+    return TW_OK;
+}
+
+static tw_status join_compute(tw__kernel *kernel)
+{
+    tw_string separator = TW_ATTR(kernel, "separator")->s;
+    tw__text text = { 0 };
+    tw_shape shape = TW_SCALAR;
+    for (int i = 0; i < kernel->input_count; i++) {
+        if (kernel->inputs[i]->shape.rank > 0)
+            shape = kernel->inputs[i]->shape;
+    }
+    tw_tensor *out = tw__output(kernel, 0, &shape);
+    tw_status status = out ? TW_OK : tw__error_status();
+    for (int64_t k = 0; status == TW_OK && k < out->count; k++) {
+        for (int i = 0; i < kernel->input_count; i++) {
+            const tw_tensor *input = kernel->inputs[i];
+            const tw_string *part = tw__strings(input) + (input->shape.rank ? k : 0);
+            if (i)
+                tw__text_bytes(&text, separator.data, separator.size);
+            tw__text_bytes(&text, part->data, part->size);
+        }
+        status = tw__string_from_text(out, k, &text);
+    }
+    tw__text_free(&text);
+    return status;
+}
+
+TW_OP(StringJoin,
+    .inputs = "inputs: N * string", .outputs = "output: string", .attrs = "N: int >= 0, separator: string = ''",
+    .shape = join_shape, .compute = join_compute,
+    .doc = "Strings joined element by element, with a separator between them.");
+
+/* ---- StringLength ---- */
+
+static bool is_utf8(const tw__kernel *kernel, const char *attr, const char *value)
+{
+    tw_string s = TW_ATTR(kernel, attr)->s;
+    return s.size == strlen(value) && memcmp(s.data, value, s.size) == 0;
+}
+
+static bool starts_character(char byte)
+{
+    return ((unsigned char)byte & 0xC0) != 0x80;
+}
+
+static tw_status length_compute(tw__kernel *kernel)
+{
+    bool characters = is_utf8(kernel, "unit", "UTF8_CHAR");
+    const tw_string *in = tw__strings(kernel->inputs[0]);
+    int32_t *out = kernel->outputs[0]->data;
+    for (int64_t i = 0; i < kernel->outputs[0]->count; i++) {
+        size_t length = in[i].size;
+        if (characters) {
+            length = 0;
+            for (size_t k = 0; k < in[i].size; k++)
+                length += starts_character(in[i].data[k]);
+        }
+        out[i] = (int32_t)length;
+    }
+    return TW_OK;
+}
+
+TW_OP(StringLength,
+    .inputs = "input: string", .outputs = "output: int32", .attrs = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'", .shape = tw_shape_same,
+    .compute = length_compute,
+    .doc = "The number of bytes or characters of each string.");
+
+/* ---- Substr ---- */
+
+static tw_status substr_shape(tw__inference *inference)
+{
+    const tw_shape *input = inference->shapes[0], *pos = inference->shapes[1], *len = inference->shapes[2];
+    if (!tw__shape_compatible(pos, len))
+        return tw__fail(TW_INVALID_ARGUMENT, "pos and len should have the same shape, got: %s vs. %s [Op:Substr]", tw__shape_text(pos),
+                        tw__shape_text(len));
+    if (!tw__shape_broadcast(input, pos, &inference->out_shapes[0]))
+        return tw__fail(TW_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s [Op:Substr]", tw__shape_text(input), tw__shape_text(pos));
+    return TW_OK;
+}
+
+/* The element of a tensor that is broadcast to `shape`, at flat index `index`. */
+static int64_t broadcast_index(const tw_shape *from, const tw_shape *shape, int64_t index)
+{
+    int64_t at = 0, step = 1;
+    for (int i = shape->rank - 1; i >= 0; i--) {
+        int own = i - (shape->rank - from->rank);
+        int64_t place = index % shape->dims[i];
+        index /= shape->dims[i];
+        if (own < 0)
+            break;
+        if (from->dims[own] != 1)
+            at += place * step;
+        step *= from->dims[own];
+    }
+    return at;
+}
+
+/* The byte at which character `pos` begins, from the end if it is negative; false: there is none. */
+static bool character_at(tw_string s, int64_t pos, size_t *at)
+{
+    size_t k = 0;
+    if (pos >= 0) {
+        for (; pos > 0 && k < s.size; pos--) {
+            do
+                k++;
+            while (k < s.size && !starts_character(s.data[k]));
+        }
+        *at = k;
+        return pos == 0;
+    }
+    for (k = s.size; pos < 0 && k > 0; pos++) {
+        do
+            k--;
+        while (k > 0 && !starts_character(s.data[k]));
+    }
+    *at = k;
+    return pos == 0;
+}
+
+static tw_status substr_compute(tw__kernel *kernel)
+{
+    bool characters = is_utf8(kernel, "unit", "UTF8_CHAR");
+    tw_tensor *out = kernel->outputs[0];
+    const tw_tensor *input = kernel->inputs[0], *position = kernel->inputs[1], *length = kernel->inputs[2];
+    for (int64_t i = 0; i < out->count; i++) {
+        int64_t p = broadcast_index(&position->shape, &out->shape, i), s = broadcast_index(&input->shape, &out->shape, i);
+        int64_t pos = tw_tensor_int_at(position, p), len = tw_tensor_int_at(length, p);
+        tw_string string = tw__strings(input)[s];
+        size_t begin, end;
+        if (characters) {
+            if (!character_at(string, pos, &begin))
+                return tw__fail(TW_INVALID_ARGUMENT, "pos %lld out of range for string at index %lld [Op:Substr]", (long long)pos,
+                                (long long)i);
+            tw_string rest = { string.data ? string.data + begin : "", string.size - begin };
+            character_at(rest, len < 0 ? 0 : len, &end);
+        } else {
+            if (pos > (int64_t)string.size || pos < -(int64_t)string.size)
+                return tw__fail(TW_INVALID_ARGUMENT, "pos %lld out of range for string b'%.*s' at index %lld [Op:Substr]", (long long)pos,
+                                (int)(string.size < 200 ? string.size : 200), string.size ? string.data : "", (long long)i);
+            begin = (size_t)(pos < 0 ? pos + (int64_t)string.size : pos);
+            end = len < 0 || (uint64_t)len > string.size - begin ? string.size - begin : (size_t)len;
+        }
+        TW_TRY(tw__string_set(out, i, string.size ? string.data + begin : "", end));
+    }
+    return TW_OK;
+}
+
+TW_OP(Substr,
+    .inputs = "input: string, pos: T, len: T", .outputs = "output: string",
+    .attrs = "T: {int32, int64}, unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'", .shape = substr_shape, .compute = substr_compute,
+    .doc = "A part of each string, from a position on.");
+
+/* ---- case ---- */
+
+static locale_t unicode;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load_locale(void)
+{
+    unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
+
+/* One character of UTF-8; a byte that begins none stands for U+FFFD, as TensorFlow's decoder has it. */
+static uint32_t decode(const tw_string *s, size_t *at)
+{
+    const unsigned char *p = (const unsigned char *)s->data + *at;
+    size_t left = s->size - *at;
+    int more = p[0] < 0x80 ? 0 : p[0] >= 0xC2 && p[0] < 0xE0 ? 1 : p[0] >= 0xE0 && p[0] < 0xF0 ? 2 : p[0] >= 0xF0 && p[0] < 0xF5 ? 3 : -1;
+    uint32_t code = more == 0 ? p[0] : more > 0 ? p[0] & (0x3Fu >> more) : 0xFFFD;
+    for (int i = 1; i <= more; i++) {
+        if ((size_t)i >= left || (p[i] & 0xC0) != 0x80) {
+            *at += (size_t)i;
+            return 0xFFFD;
+        }
+        code = code << 6 | (p[i] & 0x3F);
+    }
+    *at += more > 0 ? (size_t)more + 1 : 1;
+    bool valid = code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) && (more < 2 || code >= (more == 2 ? 0x800u : 0x10000u));
+    return valid ? code : 0xFFFD;
+}
+
+static void encode(tw__text *text, uint32_t code)
+{
+    char bytes[4];
+    int count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char first[] = { 0, 0, 0xC0, 0xE0, 0xF0 };
+    for (int i = count - 1; i > 0; i--) {
+        bytes[i] = (char)(0x80 | (code & 0x3F));
+        code >>= 6;
+    }
+    bytes[0] = (char)(first[count] | code);
+    tw__text_bytes(text, bytes, (size_t)count);
+}
+
+static tw_status change_case(tw__kernel *kernel, bool upper)
+{
+    tw_string encoding = TW_ATTR(kernel, "encoding")->s;
+    bool utf8 = is_utf8(kernel, "encoding", "utf-8");
+    if (encoding.size && !utf8)
+        return tw__fail(TW_INVALID_ARGUMENT, "only utf-8 or '' (no encoding) is supported, received %.*s [Op:%s]", (int)encoding.size,
+                        encoding.data, kernel->op->name);
+    pthread_once(&once, load_locale);
+    if (utf8 && !unicode)
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "the system has no locale C.UTF-8, which knows the case of characters");
+    tw__text text = { 0 };
+    tw_status status = TW_OK;
+    const tw_string *in = tw__strings(kernel->inputs[0]);
+    for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
+        for (size_t k = 0; k < in[i].size;) {
+            if (!utf8) {
+                char c = in[i].data[k++];
+                c = (char)(upper && c >= 'a' && c <= 'z' ? c - 32 : !upper && c >= 'A' && c <= 'Z' ? c + 32 : c);
+                tw__text_bytes(&text, &c, 1);
+                continue;
+            }
+            uint32_t code = decode(&in[i], &k);
+            if (upper && code == 0xDF) /* the one common letter whose other case is two */
+                tw__text_add(&text, "SS");
+            else
+                encode(&text, upper ? towupper_l(code, unicode) : towlower_l(code, unicode));
+        }
+        status = tw__string_from_text(kernel->outputs[0], i, &text);
+    }
+    tw__text_free(&text);
+    return status;
+}
+
+static tw_status lower_compute(tw__kernel *kernel)
+{
+    return change_case(kernel, false);
+}
+
+static tw_status upper_compute(tw__kernel *kernel)
+{
+    return change_case(kernel, true);
+}
+
+TW_OP(StringLower,
+    .inputs = "input: string", .outputs = "output: string", .attrs = "encoding: string = ''", .shape = tw_shape_same,
+    .compute = lower_compute,
+    .doc = "Every letter small.");
+
+TW_OP(StringUpper,
+    .inputs = "input: string", .outputs = "output: string", .attrs = "encoding: string = ''", .shape = tw_shape_same,
+    .compute = upper_compute,
+    .doc = "Every letter large.");
+
+static tw_status strip_compute(tw__kernel *kernel)
+{
+    const tw_string *in = tw__strings(kernel->inputs[0]);
+    for (int64_t i = 0; i < kernel->outputs[0]->count; i++) {
+        size_t begin = 0, end = in[i].size;
+        while (begin < end && tw__is_space(in[i].data[begin]))
+            begin++;
+        while (end > begin && tw__is_space(in[i].data[end - 1]))
+            end--;
+        TW_TRY(tw__string_set(kernel->outputs[0], i, end ? in[i].data + begin : "", end - begin));
+    }
+    return TW_OK;
+}
+
+TW_OP(StringStrip,
+    .inputs = "input: string", .outputs = "output: string", .shape = tw_shape_same, .compute = strip_compute,
+    .doc = "Without the white space at both ends.");

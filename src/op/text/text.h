@@ -1,0 +1,25 @@
+/* What the rows of text/ share. */
+#ifndef TW_OP_TEXT_H
+#define TW_OP_TEXT_H
+
+#include "op/op.h"
+
+/* The elements as TensorFlow's StringFormat, Assert and PrintV2 write them: at most `summarize` at each end of a dimension, all if it is
+ * negative. */
+tw_status tw__summarize(tw__text *text, const tw_tensor *tensor, int64_t summarize);
+/* Puts the collected text into element `index` of a string tensor, and clears it. */
+tw_status tw__string_from_text(tw_tensor *tensor, int64_t index, tw__text *text);
+/* A scalar string input; the error names it: "Pattern must be scalar, but received [1]". */
+tw_status tw__need_scalar(const tw__inference *inference, int input, const char *format);
+
+static inline const tw_string *tw__strings(const tw_tensor *tensor)
+{
+    return tensor->data;
+}
+
+static inline bool tw__is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+#endif

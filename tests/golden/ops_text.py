@@ -1,0 +1,129 @@
+"""Makes tests/op/cases/text.json: strings, regular expressions, files. Usage: ops_text.py (needs tensorflow)"""
+import numpy as np
+import tensorflow as tf
+
+from op_cases import Cases
+
+c = Cases("text")
+words = np.array([["Hello", " b c "], ["", "x,y"]], object)
+long = ["", "a", "abc", "abcdefgh", "abcdefghijklmnopqrstuvwxyz", "x" * 40, "y" * 64, "z" * 65, "w" * 200]
+none = np.zeros([0, 2], "S")
+
+c.add("StringJoin", inputs=["a", ["b", "c"]], separator="-")
+c.add("StringJoin", inputs=[["a", "x"], ["b", "c"], "z"])
+c.add("StringJoin", inputs=[words, words], separator=", ")
+c.add("StringJoin", inputs=["a"])
+c.add("StringJoin", inputs=[none, "a"])
+c.error("StringJoin", inputs=[["a", "x"], ["b", "c", "d"]], code="InvalidArgumentError", text="Input shapes do not match: [2] vs. [3]")
+c.add("StringLength", input=words)
+c.add("StringLength", input="h\u00e9llo")
+c.add("StringLength", input=["h\u00e9llo", "", b"\xff\xfe"], unit="UTF8_CHAR")
+c.add("StringLength", input=none)
+c.add("Substr", input=["hello", "ab"], pos=[1, -1], len=[2, 5])
+c.add("Substr", input="hello", pos=5, len=2)
+c.add("Substr", input=["hello"], pos=np.int64(1), len=np.int64(-3))
+c.add("Substr", input=["hello"], pos=[1, 2], len=[1, 1])
+c.add("Substr", input=[["hello"], ["world"]], pos=[1, 2], len=[1, 2])
+c.add("Substr", input=none, pos=1, len=1)
+for pos, size in ((1, 2), (-4, 2), (5, 2), (1, -2), (0, 100)):
+    c.add("Substr", input=["h\u00e9llo"], pos=pos, len=size, unit="UTF8_CHAR")
+c.error("Substr", input="hello", pos=10, len=2, code="InvalidArgumentError", text="pos 10 out of range for string b'hello' at index 0")
+c.error("Substr", input=["hello"], pos=-6, len=2, code="InvalidArgumentError", text="pos -6 out of range")
+c.error("Substr", input=["h\u00e9llo"], pos=9, len=2, unit="UTF8_CHAR", code="InvalidArgumentError", text="pos 9 out of range for string at index 0")
+c.error("Substr", input=["hello"], pos=[1], len=[[1]], code="InvalidArgumentError", text="pos and len should have the same shape, got: [1] vs. [1,1]")
+for text, sep, most in ((["a b  c", "", "  "], "", -1), (["a,b,,c", ",", ""], ",", -1), (["a,b,,c", ",", ""], ",", 1), ([" a b  c "], "", 1),
+                        (["a<>b><c"], "<>", -1), ([" a"], "", 0), (["a,b"], ",", 0), ([], ",", -1), ([" a b "], " ", -1)):
+    c.add("StringSplitV2", input=np.array(text, object).astype("S") if not text else text, sep=sep, maxsplit=most)
+c.error("StringSplitV2", input="a", sep="", code="InvalidArgumentError", text="input must be a vector, got shape: []")
+for op in ("StringLower", "StringUpper"):
+    c.add(op, input=words)
+    c.add(op, input=["H\u00c9llo \u00c0\u015e \u03a9\u03c9", b"a\xc3\xa9Z"], encoding="utf-8")
+    c.add(op, input="H\u00c9\u00e9")
+    c.error(op, input="a", encoding="latin", code="InvalidArgumentError", text="only utf-8 or '' (no encoding) is supported, received latin")
+c.add("StringUpper", input="stra\u00dfe", encoding="utf-8")
+c.add("StringStrip", input=["  a b \t\n\v\f\r", "", " ", "a"])
+c.add("StringToNumber", string_tensor=[" 1.5 ", "inf", "nan", "-INF", "1e400", "0x10", "1e-50", "+1.5", ".5", "5.", "1e5", "-0"])
+c.add("StringToNumber", string_tensor=["0.1", "1e-300", "123456789.123"], out_type=tf.float64)
+c.add("StringToNumber", string_tensor=[" 12 ", "-5", "1\n", "007"], out_type=tf.int32)
+c.add("StringToNumber", string_tensor="9223372036854775807", out_type=tf.int64)
+for text, kind in (("abc", tf.float32), ("", tf.float32), ("1_0", tf.float32), ("infinity", tf.float32), ("0x1p3", tf.float32), ("nan(1)", tf.float32),
+                   ("1.5x", tf.float64), ("+7", tf.int32), ("99999999999", tf.int32), ("0x10", tf.int32), ("", tf.int64), ("- 5", tf.int64), ("-", tf.int64)):
+    c.error("StringToNumber", string_tensor=[text], out_type=kind, code="InvalidArgumentError",
+            text="StringToNumberOp could not correctly convert string: " + text)
+c.add("AsString", input=np.float32([1.5, 2.25, 1e20, float("nan"), float("inf"), -0.0]))
+c.add("AsString", input=np.float64([1.5, 2.25, 1e20]), shortest=True)
+c.add("AsString", input=np.float64([1.5, 2.25, 1e20]), scientific=True, precision=2, width=12, fill="0")
+c.add("AsString", input=np.float32([1.5, 1 / 3]), shortest=True, precision=3)
+for fill in ("#", " ", "+", "-", "0"):
+    c.add("AsString", input=np.float32([1.5]), width=10, fill=fill)
+for kind in (np.int8, np.int16, np.int32, np.int64):
+    c.add("AsString", input=kind([1, -2]), width=4, fill="0")
+for kind in (np.uint8, np.uint16, np.uint32, np.uint64):
+    c.add("AsString", input=kind([1, 200]))
+c.add("AsString", input=np.uint64(2**63 + 5))
+c.add("AsString", input=[True, False], width=7)
+c.add("AsString", input=np.complex64([1 + 2j]), precision=2)
+c.add("AsString", input=np.complex128([1 + 2j]))
+c.add("AsString", input=words, width=7)
+c.add("AsString", input=["a"], width=3, fill="-")
+c.add("AsString", input=np.float16([1.5, 1 / 3]))
+c.add("AsString", input=tf.constant([1.5, 1 / 3], tf.bfloat16))
+c.add("AsString", input=np.zeros([0, 2], np.float32))
+c.error("AsString", input=[1, 2], precision=4, code="InvalidArgumentError", text="precision not supported for datatype int32")
+c.error("AsString", input=[1, 2], scientific=True, code="InvalidArgumentError", text="scientific and shortest format not supported for datatype int32")
+c.error("AsString", input=[1, 2], fill="x", code="InvalidArgumentError", text='Fill argument not supported: "x"')
+c.error("AsString", input=[1, 2], fill="ab", code="InvalidArgumentError", text="Fill string must be one or fewer characters")
+c.error("AsString", input=[1.5], shortest=True, scientific=True, code="InvalidArgumentError", text="Cannot select both scientific and shortest")
+letters = np.array([[["a", "b"], ["c", "d"]], [["e", "f"], ["g", "h"]]], object)
+for axes in (0, [1], [-1], [0, 1], [1, 0], [2, 0], [0, 1, 2], [2, 1, 0], np.zeros([0], np.int32)):
+    c.add("ReduceJoin", inputs=letters, reduction_indices=np.int32(axes), separator="-")
+c.add("ReduceJoin", inputs=letters, reduction_indices=[0, 1], keep_dims=True)
+c.add("ReduceJoin", inputs=none, reduction_indices=[0])
+c.add("ReduceJoin", inputs="a", reduction_indices=np.zeros([0], np.int32))
+c.error("ReduceJoin", inputs=words, reduction_indices=[2], code="OutOfRangeError", text="Invalid reduction dimension 2 for input with 2 dimension(s)")
+c.error("ReduceJoin", inputs=words, reduction_indices=[0, -2], code="InvalidArgumentError", text="Duplicate reduction dimension -2")
+c.add("StringFormat", inputs=[np.int32(range(10)), "a", np.float32([1.5])], template="x {} y {} z {}", placeholder="{}")
+c.add("StringFormat", inputs=[np.int32(range(64)).reshape(8, 8)], template="%%", placeholder="%%", summarize=2)
+c.add("StringFormat", inputs=[np.int32(range(64)).reshape(4, 4, 4)], template="<%s>", summarize=1)
+c.add("StringFormat", inputs=[np.int32(range(27)).reshape(3, 3, 3)], template="<%s>", summarize=-1)
+c.add("StringFormat", inputs=[np.float32([1 / 3, 1e-5, 123456.789, 1e7, float("nan"), float("inf"), -float("inf"), 0.1])], summarize=-1)
+c.add("StringFormat", inputs=[np.float64([1 / 3, 1e-5, 123456.789, 1e17, 1e16])], summarize=-1)
+c.add("StringFormat", inputs=[np.float16([1 / 3, 2]), np.array([True, False]), np.array(["a", "b\nc\"", "\u00e9"], object)], template="%s %s %s")
+c.add("StringFormat", inputs=[np.uint8(5), np.int8(-5), np.uint64(2**63), np.zeros([0], np.float32)], template="%s %s %s %s")
+c.add("StringFormat", inputs=[np.complex64(1)], template="%s")
+c.error("StringFormat", inputs=["a"], template="x", code="InvalidArgumentError", text="num placeholders in template and num inputs must match: 0 vs. 1")
+c.add("EncodeBase64", input=["abcd", b"\xff\xfe\xfd?", "", "a", "ab", "abc"], pad=True)
+c.add("EncodeBase64", input=["abcd", b"\xff\xfe\xfd?", "", "a", "ab", "abc"])
+c.add("DecodeBase64", input=["YWJjZA==", "YWJjZA", "__79Pw", ""])
+c.error("DecodeBase64", input=["YWJjZA+"], code="InvalidArgumentError", text="Invalid character found in base64.")
+c.error("DecodeBase64", input=["YWJjZ"], code="InvalidArgumentError", text="Base64 string length cannot be 1 modulo 4.")
+c.add("StringToHashBucketFast", input=long, num_buckets=2**62)
+c.add("StringToHashBucketFast", input=words, num_buckets=7)
+subjects = ["ab", "a.b", "abc", "ABC", "a\nc", "", "a1 b2"]
+for pattern in ("a.c", "(?i)a.c", "(?s)a.c", "\\Aab\\z", "\\pL+", "[[:alpha:]]+", "(?i:AB)c?", "\\w\\d\\s.*", "\\Qa.b\\E", "a|ab|abc", "(a(b)?)+", "",
+                "[^a]*", "a{2}|ab{1,2}", "(?P<x>a)b", "[]a-b]+", "a{,2}", "\\x61b", "\\141b"):
+    c.add("RegexFullMatch", input=subjects, pattern=pattern)
+c.add("StaticRegexFullMatch", input=subjects, pattern="a.*")
+for pattern, text in (("a**", "bad repetition operator: **"), ("a++", "bad repetition operator: ++"), ("*a", "no argument for repetition operator: *"),
+                      ("(?P<n>a)\\k<n>", "invalid escape sequence: \\k"), ("a{2,1}", "invalid repetition size: {2,1}"), ("(a)(b", "missing ): (a)(b"),
+                      ("x{1001}", "invalid repetition size: {1001}"), ("(?:", "missing ): (?:"), ("\\", "trailing \\"), ("a\\1", "invalid escape sequence: \\1"),
+                      ("(?<n>a)", "invalid perl operator: (?<"), ("a(?=b)", "invalid perl operator: (?="), (")", "unexpected ): )"),
+                      ("[", "missing ]: ["), ("\\Z", "invalid escape sequence: \\Z"), ("a(?#c)b", "invalid perl operator: (?#"), ("[z-a]", "Invalid pattern: [z-a]")):
+    c.error("RegexFullMatch", input=["ab"], pattern=pattern, code="InvalidArgumentError", text=text)
+c.error("RegexFullMatch", input=["ab"], pattern=["a"], code="InvalidArgumentError", text="Pattern must be scalar, but received [1]")
+for text, pattern, rewrite, every in (("abc abc", "(a)(b)", r"\2\1\0\\", False), ("abc abc", "(a)(b)", r"\2-\1", True), ("abc", "x*", "-", True),
+                                      ("abc abc", "(a)(b)", r"\3", True), ("h\u00e9b", "b*", "-", True), ("aaa bbb", "^a", "b", True), ("x\ny", "^y", "b", True),
+                                      ("x\n", "x$", "b", True), (b"\xff\xfeab", ".", "b", True), ("abab", "(ab)*", r"<\0>", True), ("xaxx", "x|", "-", True),
+                                      ("abcd", "(a|ab)(c|bcd)", r"<\1,\2>", True), ("", "a*", "b", True), ("aXbX", "X", "", False), ("abc", "(x)?b", r"[\1]", True)):
+    c.add("RegexReplace", input=[text, "other"], pattern=pattern, rewrite=rewrite, replace_global=every)
+c.add("StaticRegexReplace", input=words, pattern="[a-z]", rewrite=r"(\0)")
+c.error("RegexReplace", input=["a"], pattern="a", rewrite=["x"], code="InvalidArgumentError", text="Rewrite must be scalar, but received [1]")
+c.error("ReadFile", filename="/nonexistent", code="NotFoundError", text="/nonexistent; No such file or directory")
+c.error("ReadFile", filename="/", code="FailedPreconditionError", text="/; Is a directory")
+c.error("ReadFile", filename=["a"], code="InvalidArgumentError", text="Input filename tensor must be scalar, but had shape: [1]")
+c.error("WriteFile", filename="/", contents="a", code="FailedPreconditionError", text="/; Is a directory")
+c.error("WriteFile", filename=["a"], contents="a", code="InvalidArgumentError", text="Input filename tensor must be scalar, but had shape: [1]")
+c.error("WriteFile", filename="a", contents=["a"], code="InvalidArgumentError", text="Contents tensor must be scalar, but had shape: [1]")
+c.add("MatchingFiles", pattern="/nonexistent/*")
+c.add("MatchingFiles", pattern=["/et[c]", "/ro?t"])
+c.write()

@@ -3,14 +3,9 @@
 #include "op/gradient.h"
 #include "rows.h"
 
-static tw_tensor *axes_of(const tw_tensor *x, tw_ints axis)
+static tw_tensor *axes_of(tw_tensor *x, tw_ints axis)
 {
-    if (axis.given)
-        return tw__ints_tensor(axis.items, axis.count, TW_INT32);
-    int64_t all[TW_MAX_RANK];
-    for (int i = 0; i < x->shape.rank; i++)
-        all[i] = i;
-    return tw__ints_tensor(all, x->shape.rank, TW_INT32);
+    return axis.given ? tw__ints_tensor(axis.items, axis.count, TW_INT32) : tw__all_axes(x);
 }
 
 tw_tensor *tw__reduce_axes(const tw_op *op, tw_tensor *x, tw_ints axis, bool keepdims)

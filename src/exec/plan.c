@@ -31,8 +31,22 @@ static bool *find_needed(const tw__graph *graph, const tw__edge *outputs, int ou
     return needed;
 }
 
+/* The shape function, which also checks, need not run again: all shapes were known while tracing, and the integers that it may have asked for
+ * (axes, sizes: short ones) were constants. */
 static bool shapes_known(const tw__node *node)
 {
+    for (int i = 0; i < node->input_count; i++) {
+        const tw__node *from = node->inputs[i].node;
+        int64_t count = 0;
+        const tw_shape *shape = &from->out_shapes[node->inputs[i].output];
+        if (!tw__shape_known(shape))
+            return false;
+        for (int k = 0; k < shape->rank; k++)
+            count = k ? count * shape->dims[k] : shape->dims[k];
+        bool is_short = shape->rank == 0 || count <= 2 * TW_MAX_RANK;
+        if (is_short && from->op != &tw__op_Const && tw__dtype_is_integer(from->out_dtypes[node->inputs[i].output]))
+            return false;
+    }
     for (int i = 0; i < node->output_count; i++) {
         if (!tw__shape_known(&node->out_shapes[i]))
             return false;

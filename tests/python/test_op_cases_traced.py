@@ -11,6 +11,10 @@ from test_op_cases import CASES, array, back, call, close, flatten, inputs_of, w
 IDS = ["%s-%d-%s" % (f, i, c["op"]) for f, i, c in CASES]
 
 
+# Gradients of these need shapes or axes that are not known in the relaxed modes, and say so.
+SAY_SO = {"Prod", "GatherV2", "TopKV2", "Tile"}
+
+
 def pack(inputs, flat):
     """The flat list in the structure of the inputs."""
     out, at = {}, 0
@@ -36,8 +40,6 @@ def total_of(outputs, factors):
     return total
 
 
-
-
 def compare_gradients(case, got, limit_of):
     for g, expected in zip(got, case["gradients"]):
         if expected is None:
@@ -47,9 +49,19 @@ def compare_gradients(case, got, limit_of):
         np.testing.assert_allclose(back(g), array(expected), rtol=limit, atol=limit, equal_nan=True)
 
 
-@pytest.mark.parametrize("relax", [0], ids=["complete"])
+@pytest.mark.parametrize("relax", [0, 1, 2, 3], ids=["complete", "dimensions", "ranks", "values"])
 @pytest.mark.parametrize("family,index,case", CASES, ids=IDS)
 def test_traced(family, index, case, relax):
+    if not (relax and case["op"] in SAY_SO):
+        replay(case, relax)
+        return
+    try:
+        replay(case, relax)
+    except tf.errors.UnimplementedError as e:
+        assert "known while tracing" in str(e) or "at most 8 are supported" in str(e)
+
+
+def replay(case, relax):
     inputs = inputs_of(case)
     flat = flatten(list(inputs.values()))
     # 0: integers and strings are constants of the function; 1, 2: arguments of unknown dimensions or ranks, integers too; 3: the same

@@ -1,6 +1,7 @@
 /* Compositions of ops that losses and metrics share: casts, reductions, and Keras's rules for ranks that differ by one. */
 #include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
+#include "op/array/array.h"
 
 tw_tensor *tw__cast(tw_tensor *tensor, tw_dtype dtype)
 {
@@ -26,28 +27,9 @@ tw_tensor *tw__count_scalar(tw_tensor *tensor, tw_dtype dtype)
     return tw__cast(size, dtype);
 }
 
-/* 0, 1 … rank - 1, of a tensor whose rank is not known yet. */
-static tw_tensor *all_axes(tw_tensor *tensor)
-{
-    tw_auto tw_tensor *rank = TW_UNARY(Rank, tensor);
-    tw_auto tw_tensor *zero = tw_tensor_int(0);
-    tw_auto tw_tensor *one = tw_tensor_int(1);
-    return rank && zero && one ? tw__call(&tw__op_Range, TW_IN(zero, rank, one), 3, NULL, 0) : NULL;
-}
-
 tw_tensor *tw__reduce_axis(const tw_op *op, tw_tensor *tensor, int64_t axis, bool keep_dims)
 {
-    int32_t axes[TW_MAX_RANK];
-    int count = 1;
-    bool all = axis == TW_NO_INT, unknown = all && tensor->shape.rank < 0;
-    if (all) {
-        count = tensor->shape.rank;
-        for (int i = 0; i < count; i++)
-            axes[i] = i;
-    } else {
-        axes[0] = (int32_t)axis;
-    }
-    tw_tensor *indices = unknown ? all_axes(tensor) : tw_tensor_new(TW_INT32, TW_SHAPE(count), axes);
+    tw_tensor *indices = axis == TW_NO_INT ? tw__all_axes(tensor) : tw__ints_tensor(&axis, 1, TW_INT32);
     tw_attr keep = TW_A_BOOL("keep_dims", keep_dims);
     tw_tensor *output = indices ? tw__call(op, TW_IN(tensor, indices), 2, &keep, 1) : NULL;
     tw_release(indices);

@@ -13,6 +13,7 @@ tw_status tw__scalar_value(const tw_op *op, const tw_tensor *value, const char *
 /* The shape of a tensor as a tensor: a constant if it is known, else through the op Shape. */
 tw_tensor *tw__shape_as_tensor(tw_tensor *tensor, tw_dtype dtype);
 tw_tensor *tw__ints_tensor(const int64_t *values, int64_t count, tw_dtype dtype); /* a vector of int32 or int64 */
+tw_tensor *tw__all_axes(tw_tensor *tensor); /* 0, 1 … rank - 1 as int32; by ops where the rank is not known yet */
 /* Gives x the shape of `like`. Takes x (which may be NULL). */
 tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like);
 /* The gradients of all outputs, zeros where there is none, as new references in `parts`. */

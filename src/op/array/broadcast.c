@@ -1,6 +1,7 @@
 /* BroadcastTo and BroadcastArgs. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/gradient.h"
 #include "rows.h"
 
 static tw_status broadcast_shape(tw__inference *inference)
@@ -41,6 +42,10 @@ static tw_status broadcast_gradient(tw__gradient *gradient)
     tw_tensor *dy = gradient->output_grads[0], *x = gradient->inputs[0];
     if (!dy || !gradient->wanted[0])
         return TW_OK;
+    if (!tw__shape_known(&dy->shape) || !tw__shape_known(&x->shape)) {
+        gradient->input_grads[0] = tw__grad_unbroadcast(tw_retain(dy), x);
+        return gradient->input_grads[0] ? TW_OK : tw__error_status();
+    }
     int64_t axes[TW_MAX_RANK];
     int count = 0, lead = dy->shape.rank - x->shape.rank;
     for (int i = 0; i < dy->shape.rank; i++) {

@@ -57,9 +57,22 @@ tw_tensor *tw__ints_tensor(const int64_t *values, int64_t count, tw_dtype dtype)
     return tensor;
 }
 
+tw_tensor *tw__all_axes(tw_tensor *tensor)
+{
+    int64_t all[TW_MAX_RANK];
+    for (int i = 0; i < tensor->shape.rank; i++)
+        all[i] = i;
+    if (tensor->shape.rank >= 0)
+        return tw__ints_tensor(all, tensor->shape.rank, TW_INT32);
+    tw_auto tw_tensor *rank = TW_UNARY(Rank, tensor);
+    tw_auto tw_tensor *zero = tw_tensor_int(0);
+    tw_auto tw_tensor *one = tw_tensor_int(1);
+    return rank && zero && one ? tw__call(&tw__op_Range, TW_IN(zero, rank, one), 3, NULL, 0) : NULL;
+}
+
 tw_tensor *tw__reshape_like(tw_tensor *x, tw_tensor *like)
 {
-    if (!x || tw__shape_equal(&x->shape, &like->shape))
+    if (!x || (tw__shape_known(&x->shape) && tw__shape_equal(&x->shape, &like->shape)))
         return x;
     tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
     tw_tensor *result = shape ? TW_BINARY(Reshape, x, shape) : NULL;

@@ -88,12 +88,48 @@ static tw_status concat_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
+/* Where the parts begin, by ops: ConcatOffset takes an int32 axis and int32 shapes. */
+static tw_status concat_gradient_later(tw__gradient *gradient, tw_tensor *dy, int count)
+{
+    tw_tensor **inputs = tw__alloc_array((size_t)count + 1, sizeof *inputs), **offsets = tw__alloc_array((size_t)count, sizeof *offsets);
+    tw_tensor *given = gradient->inputs[count];
+    tw_status status = inputs && offsets ? TW_OK : tw__error_status();
+    int made = 0, offset_count = count;
+    if (status == TW_OK && !(inputs[0] = tw__call(&tw__op_Cast, TW_IN(given), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1)))
+        status = tw__error_status();
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        if (!(inputs[i + 1] = tw__shape_as_tensor(gradient->inputs[i], TW_INT32)))
+            status = tw__error_status();
+    }
+    if (status == TW_OK) {
+        status = tw__apply(&tw__op_ConcatOffset, inputs, count + 1, NULL, 0, offsets, &offset_count);
+        made = status == TW_OK ? count : 0;
+    }
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        if (gradient->wanted[i] &&
+            !(gradient->input_grads[i] = tw__call(&tw__op_Slice, TW_IN(dy, offsets[i], inputs[i + 1]), 3, NULL, 0)))
+            status = tw__error_status();
+    }
+    for (int i = 0; i < made; i++)
+        tw_release(offsets[i]);
+    for (int i = 0; inputs && i <= count; i++)
+        tw_release(inputs[i]);
+    tw__free(inputs);
+    tw__free(offsets);
+    return status;
+}
+
 static tw_status concat_gradient(tw__gradient *gradient)
 {
     tw_tensor *dy = gradient->output_grads[0];
     int count = gradient->input_count - 1, rank, axis;
     if (!dy)
         return TW_OK;
+    bool known = gradient->inputs[count]->data != NULL;
+    for (int i = 0; known && i < count; i++)
+        known = tw__shape_known(&gradient->inputs[i]->shape);
+    if (!known)
+        return concat_gradient_later(gradient, dy, count);
     rank = dy->shape.rank;
     tw__axis_normal(tw_tensor_int_at(gradient->inputs[count], 0), rank, &axis);
     int64_t begin[TW_MAX_RANK] = { 0 };

@@ -48,10 +48,7 @@ static tw_status fill_gradient(tw__gradient *gradient)
     tw_tensor *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[1])
         return TW_OK;
-    int64_t axes[TW_MAX_RANK];
-    for (int i = 0; i < dy->shape.rank; i++)
-        axes[i] = i;
-    tw_tensor *all = tw__ints_tensor(axes, dy->shape.rank, TW_INT32);
+    tw_tensor *all = tw__all_axes(dy);
     gradient->input_grads[1] = tw__reshape_like(all ? TW_BINARY(Sum, dy, all) : NULL, gradient->inputs[1]);
     tw_release(all);
     return gradient->input_grads[1] ? TW_OK : tw__error_status();

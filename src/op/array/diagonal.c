@@ -360,14 +360,21 @@ static tw_status part_v3_compute(tw__kernel *kernel)
     return each ? each_packed(&p, out->count / each, pack_one, &copy) : TW_OK;
 }
 
+/* The size of the last dimension but `back` - 1, by ops if it is not known yet. */
+static tw_tensor *size_from_end(tw_tensor *x, int back)
+{
+    int rank = x->shape.rank;
+    if (rank >= back && x->shape.dims[rank - back] >= 0)
+        return tw_tensor_int((int32_t)x->shape.dims[rank - back]);
+    return TW_G3(GatherV2, TW_UNARY(Shape, x), TW_G2(Sub, TW_UNARY(Rank, x), tw_tensor_int(back)), tw_tensor_int(0));
+}
+
 static tw_status part_v3_gradient(tw__gradient *gradient)
 {
     tw_tensor *x = gradient->inputs[0], *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[0])
         return TW_OK;
-    int rank = x->shape.rank;
-    tw_auto tw_tensor *zero = tw__grad_constant(0, dy), *rows = tw_tensor_int((int32_t)x->shape.dims[rank - 2]),
-                      *columns = tw_tensor_int((int32_t)x->shape.dims[rank - 1]);
+    tw_auto tw_tensor *zero = tw__grad_constant(0, dy), *rows = size_from_end(x, 2), *columns = size_from_end(x, 1);
     gradient->input_grads[0] = zero && rows && columns ? tw__call(&tw__op_MatrixDiagV3, TW_IN(dy, gradient->inputs[1], rows, columns, zero), 5,
                                                                   TW_WITH(TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data)), 1)
                                                        : NULL;

@@ -1,6 +1,7 @@
 /* Rows by index: GatherV2 (any axis, with leading batch dimensions), GatherNd, ResourceGather (rows of a variable). */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/gradient.h"
 #include "op/resource.h"
 #include "rows.h"
 
@@ -179,14 +180,38 @@ static tw_tensor *scatter_back(const gathering *g, tw_tensor *dy, tw_tensor *ind
     return reshaped(result, params->dims, params->rank);
 }
 
+/* By ops: row i of dy, as many as there are indices, is added to the row of params that index i names. */
+static tw_tensor *rows_back_later(tw_tensor *dy, tw_tensor *indices, tw_tensor *params)
+{
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(params, TW_INT32);
+    tw_auto tw_tensor *zero = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
+    tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32);
+    tw_auto tw_tensor *rest = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
+    if (!shape || !zero || !one || !rest)
+        return NULL;
+    tw_tensor *inner = tw__call(&tw__op_Slice, TW_IN(shape, one, rest), 3, NULL, 0);
+    tw_tensor *first = tw__call(&tw__op_Slice, TW_IN(shape, zero, one), 3, NULL, 0);
+    tw_tensor *count = TW_G2(Reshape, TW_UNARY(Size, indices), tw_retain(one));
+    tw_tensor *rows = TW_G2(Reshape, tw_retain(dy), TW_G3(ConcatV2, count, inner, tw_tensor_int(0)));
+    tw_tensor *flat = TW_BINARY(Reshape, indices, rest), *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
+    return tw__reshape_like(TW_G3(UnsortedSegmentSum, rows, flat, TW_G2(Reshape, first, scalar)), params);
+}
+
 static tw_status gather_gradient(tw__gradient *gradient)
 {
     gathering g;
     tw_tensor *params = gradient->inputs[0], *indices = gradient->inputs[1];
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
-    TW_TRY(plan_gather(gradient->op, &params->shape, &indices->shape, tw_tensor_int_at(gradient->inputs[2], 0),
-                       TW_ATTR(gradient, "batch_dims")->i, &g));
+    const tw_tensor *axis = gradient->inputs[2];
+    if (!axis->data || !tw__shape_known(&params->shape) || !tw__shape_known(&indices->shape)) {
+        if (!axis->data || tw_tensor_int_at(axis, 0) != 0 || TW_ATTR(gradient, "batch_dims")->i != 0)
+            return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient along another axis than 0 of shapes that are not known while tracing (%s)",
+                              tw__shape_text(&params->shape));
+        gradient->input_grads[0] = rows_back_later(gradient->output_grads[0], indices, params);
+        return gradient->input_grads[0] ? TW_OK : tw__error_status();
+    }
+    TW_TRY(plan_gather(gradient->op, &params->shape, &indices->shape, tw_tensor_int_at(axis, 0), TW_ATTR(gradient, "batch_dims")->i, &g));
     gradient->input_grads[0] = scatter_back(&g, gradient->output_grads[0], indices, &params->shape);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }

@@ -1,6 +1,7 @@
 /* Pad, PadV2: a border of zeros or of another value. MirrorPad: a border that mirrors what is inside; MirrorPadGrad folds it back. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/gradient.h"
 #include "rows.h"
 
 static tw_status read_paddings(const tw_op *op, const tw_shape *in, const tw_tensor *paddings, int64_t *before, int64_t *after)
@@ -84,8 +85,17 @@ static tw_status pad_gradient(tw__gradient *gradient)
     if (!dy || !gradient->wanted[0])
         return TW_OK;
     int64_t begin[TW_MAX_RANK], after[TW_MAX_RANK];
-    TW_TRY(read_paddings(gradient->op, &x->shape, gradient->inputs[1], begin, after));
-    tw_tensor *first = tw__ints_tensor(begin, x->shape.rank, TW_INT64), *size = tw__shape_as_tensor(x, TW_INT64);
+    tw_tensor *paddings = gradient->inputs[1], *first = NULL, *size = NULL;
+    if (x->shape.rank >= 0 && paddings->data) {
+        TW_TRY(read_paddings(gradient->op, &x->shape, paddings, begin, after));
+        first = tw__ints_tensor(begin, x->shape.rank, TW_INT64);
+        size = tw__shape_as_tensor(x, TW_INT64);
+    } else {
+        tw_tensor *column = TW_G3(Slice, tw_retain(paddings), tw__ints_tensor((int64_t[]){ 0, 0 }, 2, TW_INT32),
+                                  tw__ints_tensor((int64_t[]){ -1, 1 }, 2, TW_INT32));
+        first = TW_G2(Reshape, column, tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32));
+        size = tw__shape_as_tensor(x, paddings->dtype);
+    }
     gradient->input_grads[0] = first && size ? tw__call(&tw__op_Slice, TW_IN(dy, first, size), 3, NULL, 0) : NULL;
     tw_release(first);
     tw_release(size);

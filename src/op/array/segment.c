@@ -1,6 +1,7 @@
 /* Sums of rows by segment (UnsortedSegmentSum, SegmentSum) and rows put into order by index (DynamicStitch). */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/gradient.h"
 #include "rows.h"
 
 #define NUMBERS "float, double, int32, uint8, int16, int8, complex64, int64, bfloat16, uint16, complex128, half, uint32, uint64"
@@ -57,6 +58,14 @@ static tw_status unsorted_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
+/* The shape of the ids, with ones for the further dimensions of the data, by ops. */
+static tw_tensor *wide_later(tw_tensor *data, tw_tensor *ids)
+{
+    tw_tensor *more = TW_G2(Sub, TW_UNARY(Rank, data), TW_UNARY(Rank, ids));
+    tw_tensor *ones = TW_G2(Fill, TW_G2(Reshape, more, tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32)), tw_tensor_int(1));
+    return TW_G3(ConcatV2, TW_UNARY(Shape, ids), ones, tw_tensor_int(0));
+}
+
 /* Each row gets its segment's gradient; rows with negative ids get zeros. */
 static tw_status unsorted_gradient(tw__gradient *gradient)
 {
@@ -72,7 +81,8 @@ static tw_status unsorted_gradient(tw__gradient *gradient)
     tw_shape wide = { .rank = data->shape.rank };
     for (int i = 0; i < wide.rank; i++)
         wide.dims[i] = i < ids->shape.rank ? ids->shape.dims[i] : 1;
-    tw_auto tw_tensor *shape = tw__tensor_of_shape(&wide, TW_INT64);
+    bool known = tw__shape_known(&ids->shape) && wide.rank >= 0;
+    tw_auto tw_tensor *shape = known ? tw__tensor_of_shape(&wide, TW_INT64) : wide_later(data, ids);
     tw_auto tw_tensor *mask = shape ? TW_BINARY(Reshape, counts, shape) : NULL;
     tw_auto tw_tensor *zeros = mask ? TW_UNARY(ZerosLike, rows) : NULL;
     gradient->input_grads[0] = zeros ? tw__call(&tw__op_SelectV2, TW_IN(mask, rows, zeros), 3, NULL, 0) : NULL;

@@ -1,6 +1,7 @@
 /* Slice: a box out of a tensor, by where it begins and how large it is. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/gradient.h"
 #include "rows.h"
 
 /* The box; a size of -1 means up to the end. */
@@ -91,6 +92,14 @@ static tw_status slice_gradient(tw__gradient *gradient)
     tw_tensor *x = gradient->inputs[0], *y = gradient->outputs[0], *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[0])
         return TW_OK;
+    if (!tw__shape_known(&x->shape) || !tw__shape_known(&y->shape) || !gradient->inputs[1]->data) {
+        tw_tensor *begin = gradient->inputs[1];
+        tw_tensor *rest = TW_G2(Sub, tw__shape_as_tensor(x, begin->dtype), tw__shape_as_tensor(y, begin->dtype));
+        tw_auto tw_tensor *after = TW_G2(Sub, rest, tw_retain(begin));
+        tw_auto tw_tensor *sides = after ? tw__call(&tw__op_Pack, TW_IN(begin, after), 2, TW_WITH(TW_A_INT("axis", 1)), 1) : NULL;
+        gradient->input_grads[0] = sides ? TW_BINARY(Pad, dy, sides) : NULL;
+        return gradient->input_grads[0] ? TW_OK : tw__error_status();
+    }
     int64_t values[2 * TW_MAX_RANK];
     for (int i = 0; i < x->shape.rank; i++) {
         values[2 * i] = tw_tensor_int_at(gradient->inputs[1], i);

@@ -47,6 +47,17 @@ static tw_status tile_compute(tw__kernel *kernel)
     return tw__copy_walk(out->dtype, out->data, in->data, &walk);
 }
 
+/* By ops: the gradient as [times, size, times, size …], summed over every other axis. Takes dy. */
+static tw_tensor *untile_later(tw_tensor *dy, tw_tensor *multiples, tw_tensor *x)
+{
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(x, multiples->dtype);
+    tw_tensor *pairs = shape ? tw__call(&tw__op_Pack, TW_IN(multiples, shape), 2, TW_WITH(TW_A_INT("axis", 1)), 1) : NULL;
+    tw_auto tw_tensor *split = TW_G2(Reshape, pairs, tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
+    tw_tensor *length = split ? TW_UNARY(Size, split) : NULL;
+    tw_tensor *axes = TW_G3(Range, tw_tensor_int(0), length, tw_tensor_int(2));
+    return tw__reshape_like(TW_G2(Sum, TW_G2(Reshape, dy, tw_retain(split)), axes), x);
+}
+
 /* Axis by axis: [before, times, rest] is summed over `times`. */
 static tw_status tile_gradient(tw__gradient *gradient)
 {
@@ -54,6 +65,10 @@ static tw_status tile_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     tw_tensor *sum = tw_retain(gradient->output_grads[0]);
+    if (!tw__shape_known(&x->shape) || !tw__shape_known(&sum->shape) || !gradient->inputs[1]->data) {
+        gradient->input_grads[0] = untile_later(sum, gradient->inputs[1], x);
+        return gradient->input_grads[0] ? TW_OK : tw__error_status();
+    }
     tw_shape shape = sum->shape;
     for (int i = 0; sum && i < shape.rank; i++) {
         int64_t times = tw_tensor_int_at(gradient->inputs[1], i), before = 1, rest = x->shape.dims[i];

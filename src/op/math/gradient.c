@@ -1,5 +1,6 @@
 /* What gradient functions share; see op/gradient.h. */
 #include "kernel/kernel.h"
+#include "op/array/array.h"
 #include "op/gradient.h"
 #include "rows.h"
 
@@ -9,13 +10,17 @@ void tw__grad_set(tw__gradient *g, int input, tw_tensor *gradient)
         tw_release(gradient);
         return;
     }
-    g->input_grads[input] = tw__grad_unbroadcast(gradient, &g->inputs[input]->shape);
+    bool alone = g->input_count == 1; /* nothing to be broadcast with */
+    g->input_grads[input] = alone && gradient && !tw__shape_known(&gradient->shape) ? gradient
+                                                                                    : tw__grad_unbroadcast(gradient, g->inputs[input]);
 }
 
 tw_status tw__grad_status(const tw__gradient *g)
 {
     for (int i = 0; i < g->input_count; i++) {
-        if (g->wanted[i] && !g->input_grads[i])
+        tw_dtype dtype = g->inputs[i]->dtype; /* conditions and indices are wanted too where a function's tape watches all arguments */
+        bool real = tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype);
+        if (real && g->wanted[i] && !g->input_grads[i])
             return tw__error_status();
     }
     return TW_OK;
@@ -50,9 +55,29 @@ tw_tensor *tw__grad_call_number(const tw_op *op, double number, tw_tensor *y)
     return y ? tw__grad_call_2(op, tw__grad_constant(number, y), y) : NULL;
 }
 
-tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, const tw_shape *shape)
+/* The same by ops, where a shape is not known yet. */
+static tw_tensor *unbroadcast_later(tw_tensor *gradient, tw_tensor *input)
 {
-    if (!gradient || tw__shape_equal(&gradient->shape, shape))
+    tw_auto tw_tensor *own = tw__shape_as_tensor(input, TW_INT32);
+    tw_auto tw_tensor *whole = own ? tw__shape_as_tensor(gradient, TW_INT32) : NULL;
+    tw_tensor *axes[2] = { NULL, NULL };
+    int count = 2;
+    if (!whole || tw__apply(&tw__op_BroadcastGradientArgs, TW_IN(own, whole), 2, NULL, 0, axes, &count) != TW_OK) {
+        tw_release(gradient);
+        return NULL;
+    }
+    tw_release(axes[1]);
+    return TW_G2(Reshape, TW_G2(Sum, gradient, axes[0]), tw_retain(own));
+}
+
+tw_tensor *tw__grad_unbroadcast(tw_tensor *gradient, tw_tensor *input)
+{
+    if (!gradient)
+        return NULL;
+    const tw_shape *shape = &input->shape;
+    if (!tw__shape_known(shape) || !tw__shape_known(&gradient->shape))
+        return unbroadcast_later(gradient, input);
+    if (tw__shape_equal(&gradient->shape, shape))
         return gradient;
     int64_t axes[TW_MAX_RANK], count = 0;
     const tw_shape *whole = &gradient->shape;

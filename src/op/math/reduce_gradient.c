@@ -4,27 +4,56 @@
  *   Max, Min       dy, in equal shares to all that equal the extremum
  *   Prod           dy times the product of all others, by running products from both sides (zeros need no special case)
  *   EuclideanNorm  x / (y / dy) */
+#include "op/gradient.h"
 #include "op/math/reduce.h"
 #include "rows.h"
 
 typedef struct parts {
     tw_tensor *x, *dy; /* borrowed */
     unsigned axes;
+    bool known;        /* the axes and the input's shape are: else `kept` is not */
     tw_shape kept;     /* the output's shape with dimensions of one */
+    tw_tensor *indices; /* borrowed */
 } parts;
 
 static tw_status find_parts(tw__gradient *gradient, parts *p)
 {
     p->x = gradient->inputs[0];
     p->dy = gradient->output_grads[0];
+    p->indices = gradient->inputs[1];
+    p->known = tw__shape_known(&p->x->shape) && p->indices->data;
+    if (!p->known)
+        return TW_OK;
     TW_TRY(tw__reduced_axes(gradient->op, gradient->inputs[1], p->x->shape.rank, &p->axes));
     tw__reduced_shape(&p->x->shape, p->axes, true, &p->kept);
     return TW_OK;
 }
 
-/* A new reference to x under the shape with dimensions of one. */
-static tw_tensor *with_ones(tw_tensor *x, const tw_shape *kept)
+/* The shape with dimensions of one by ops: that of x, with 1 at the axes. */
+static tw_tensor *kept_later(const parts *p)
 {
+    tw_tensor *given = p->indices;
+    tw_dtype dtype = given->dtype;
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(p->x, TW_INT32);
+    tw_auto tw_tensor *rank = tw__call(&tw__op_Rank, TW_IN(p->x), 1, NULL, 0);
+    tw_auto tw_tensor *places = rank ? TW_G3(Range, tw_tensor_int(0), tw_retain(rank), tw_tensor_int(1)) : NULL;
+    tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(given), tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32));
+    tw_auto tw_tensor *narrow = flat && dtype != TW_INT32 ? tw__call(&tw__op_Cast, TW_IN(flat), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1)
+                                                          : tw_retain(flat);
+    if (!shape || !places || !narrow)
+        return NULL;
+    tw_auto tw_tensor *axes = TW_G2(FloorMod, TW_G2(AddV2, tw_retain(narrow), tw_retain(rank)),
+                                    TW_G2(Maximum, tw_retain(rank), tw_tensor_int(1)));
+    tw_auto tw_tensor *ones = axes ? TW_UNARY(OnesLike, axes) : NULL;
+    return ones ? tw__call(&tw__op_DynamicStitch, TW_IN(places, axes, shape, ones), 4, NULL, 0) : NULL;
+}
+
+/* A new reference to x under the shape with dimensions of one. */
+static tw_tensor *with_ones(tw_tensor *x, const parts *p)
+{
+    const tw_shape *kept = &p->kept;
+    if (x && !p->known)
+        return TW_G2(Reshape, tw_retain(x), kept_later(p));
     if (!x || tw__shape_equal(&x->shape, kept))
         return tw_retain(x);
     tw_tensor *shape = tw__tensor_of_shape(kept, TW_INT32);
@@ -36,7 +65,7 @@ static tw_tensor *with_ones(tw_tensor *x, const tw_shape *kept)
 /* Takes x. */
 static tw_tensor *broadcast(tw_tensor *x, tw_tensor *like)
 {
-    if (!x || tw__shape_equal(&x->shape, &like->shape))
+    if (!x || (tw__shape_known(&x->shape) && tw__shape_equal(&x->shape, &like->shape)))
         return x;
     tw_tensor *shape = tw__shape_as_tensor(like, TW_INT32);
     tw_tensor *result = shape ? TW_BINARY(BroadcastTo, x, shape) : NULL;
@@ -57,7 +86,7 @@ tw_status tw__sum_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     TW_TRY(find_parts(gradient, &p));
-    return done(gradient, broadcast(with_ones(p.dy, &p.kept), p.x));
+    return done(gradient, broadcast(with_ones(p.dy, &p), p.x));
 }
 
 /* x ∘ y, releasing both; NULL stays NULL. */
@@ -80,6 +109,13 @@ static tw_tensor *scalar(double value, tw_dtype dtype)
     return result;
 }
 
+/* How many elements of x went into each of y, by ops. */
+static tw_tensor *count_later(tw_tensor *x, tw_tensor *y)
+{
+    tw_auto tw_tensor *count = TW_G2(FloorDiv, TW_UNARY(Size, x), TW_G2(Maximum, TW_UNARY(Size, y), tw_tensor_int(1)));
+    return count ? tw__call(&tw__op_Cast, TW_IN(count), 1, TW_WITH(TW_A_TYPE("DstT", x->dtype)), 1) : NULL;
+}
+
 tw_status tw__mean_gradient(tw__gradient *gradient)
 {
     parts p;
@@ -87,9 +123,10 @@ tw_status tw__mean_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     TW_TRY(find_parts(gradient, &p));
-    for (int i = 0; i < p.x->shape.rank; i++)
+    for (int i = 0; p.known && i < p.x->shape.rank; i++)
         count *= p.axes >> i & 1 ? p.x->shape.dims[i] : 1;
-    tw_tensor *share = TAKE2(RealDiv, with_ones(p.dy, &p.kept), scalar((double)count, p.x->dtype));
+    tw_tensor *number = p.known ? scalar((double)count, p.x->dtype) : count_later(p.x, gradient->outputs[0]);
+    tw_tensor *share = TAKE2(RealDiv, with_ones(p.dy, &p), number);
     return done(gradient, broadcast(share, p.x));
 }
 
@@ -99,13 +136,13 @@ tw_status tw__extremum_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     TW_TRY(find_parts(gradient, &p));
-    tw_tensor *same = TAKE2(Equal, tw_retain(p.x), with_ones(gradient->outputs[0], &p.kept));
+    tw_tensor *same = TAKE2(Equal, tw_retain(p.x), with_ones(gradient->outputs[0], &p));
     tw_tensor *chosen = same ? tw__call(&tw__op_Cast, TW_IN(same), 1, TW_WITH(TW_A_TYPE("DstT", p.x->dtype)), 1) : NULL;
     tw_release(same);
     tw_tensor *count =
         chosen ? tw__call(&tw__op_Sum, TW_IN(chosen, gradient->inputs[1]), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
     tw_tensor *shares = TAKE2(RealDiv, chosen, count);
-    return done(gradient, TAKE2(Mul, shares, with_ones(p.dy, &p.kept)));
+    return done(gradient, TAKE2(Mul, shares, with_ones(p.dy, &p)));
 }
 
 tw_status tw__norm_gradient(tw__gradient *gradient)
@@ -114,7 +151,7 @@ tw_status tw__norm_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     TW_TRY(find_parts(gradient, &p));
-    tw_tensor *ratio = TAKE2(RealDiv, with_ones(gradient->outputs[0], &p.kept), with_ones(p.dy, &p.kept));
+    tw_tensor *ratio = TAKE2(RealDiv, with_ones(gradient->outputs[0], &p), with_ones(p.dy, &p));
     return done(gradient, TAKE2(RealDiv, tw_retain(p.x), ratio));
 }
 
@@ -137,6 +174,9 @@ tw_status tw__prod_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     TW_TRY(find_parts(gradient, &p));
+    if (!p.known)
+        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient needs the axes and the shape of the input (%s), which are not known while tracing",
+                          tw__shape_text(&p.x->shape));
     int rank = p.x->shape.rank, at = 0;
     int64_t order[TW_MAX_RANK], back[TW_MAX_RANK], flat[2] = { 1, 1 };
     tw_shape moved = { .rank = rank };
@@ -156,5 +196,5 @@ tw_status tw__prod_gradient(tw__gradient *gradient)
     tw_release(matrix);
     tw_tensor *whole = TAKE2(Reshape, others, tw__tensor_of_shape(&moved, TW_INT64));
     tw_tensor *placed = TAKE2(Transpose, whole, tw__ints_tensor(back, rank, TW_INT32));
-    return done(gradient, TAKE2(Mul, placed, with_ones(p.dy, &p.kept)));
+    return done(gradient, TAKE2(Mul, placed, with_ones(p.dy, &p)));
 }

@@ -127,6 +127,9 @@ static tw_status top_gradient(tw__gradient *gradient)
     tw_tensor *x = gradient->inputs[0], *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[0])
         return TW_OK;
+    if (!tw__shape_known(&x->shape) || !tw__shape_known(&dy->shape))
+        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient for an input of shape %s and k, not all of which is known while tracing",
+                          tw__shape_text(&x->shape));
     int64_t columns = x->shape.dims[x->shape.rank - 1], k = dy->shape.dims[dy->shape.rank - 1], rows = columns ? x->count / columns : 0;
     tw_auto tw_tensor *offsets = tw__tensor_empty(TW_INT64, &TW_SHAPE(rows, 1));
     if (!offsets)

@@ -10,7 +10,8 @@ import os
 import re
 import sys
 
-ALL_FEATURES = ("assertion", "comparisons", "for_pairs", "displays", "builtin_calls", "attributes", "subscripts", "local_function", "calls")
+ALL_FEATURES = ("assertion", "comparisons", "for_pairs", "displays", "builtin_calls", "attributes", "subscripts",
+                "local_function", "calls")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 

@@ -101,9 +101,10 @@ def annotated(x):
     return y
 
 
-CALLS = [(square_if_positive, (3,)), (square_if_positive, (-2,)), (loops, (4,)), (loops, (30,)), (early, ([1, 8, 4, 3],)), (early, ([9],)),
-         (early, ([],)), (nested, (5,)), (nested, (0,)), (attributes, (7,)), (attributes, (0,)), (handlers, (1,)), (handlers, (0,)),
-         (keywords, (1,)), (keywords, (1, 5, 6, 7)), (annotated, (1,)), (annotated, (0,))]
+CALLS = [(square_if_positive, (3,)), (square_if_positive, (-2,)), (loops, (4,)), (loops, (30,)), (early, ([1, 8, 4, 3],)),
+         (early, ([9],)), (early, ([],)), (nested, (5,)), (nested, (0,)), (attributes, (7,)), (attributes, (0,)), (handlers,
+                                                                                                                   (1,)),
+         (handlers, (0,)), (keywords, (1,)), (keywords, (1, 5, 6, 7)), (annotated, (1,)), (annotated, (0,))]
 
 
 @pytest.mark.parametrize("function, arguments", CALLS, ids=["%s%s" % (f.__name__, a) for f, a in CALLS])
@@ -238,7 +239,8 @@ def test_errors_name_the_users_lines():
     second = function.__code__.co_firstlineno
     assert str(caught.value) == (
         'in user code:\n\n    File "%s", line %d, in function  *\n        z = failing(x)\n    File "%s", line %d, in failing  *\n'
-        "        y = x.nothing\n\n    AttributeError: 'int' object has no attribute 'nothing'\n" % (__file__, second + 1, __file__, first + 3))
+        "        y = x.nothing\n\n    AttributeError: 'int' object has no attribute 'nothing'\n" % (
+            __file__, second + 1, __file__, first + 3))
 
 
 class Silent(Exception):
@@ -252,7 +254,8 @@ class Demanding(Exception):
 
 
 @pytest.mark.parametrize("error, kind, text", [
-    (ValueError("v"), "ValueError", "ValueError: v"), (KeyError("k"), "KeyError", "KeyError: 'k'"), (Silent("s"), "Silent", "Silent: s"),
+    (ValueError("v"), "ValueError", "ValueError: v"), (KeyError("k"), "KeyError", "KeyError: 'k'"),
+    (Silent("s"), "Silent", "Silent: s"),
     (Demanding("d", 2), "StagingError", "Demanding: d"),
     (tf.errors.NotFoundError(None, None, "n"), "NotFoundError", "NotFoundError: n")])
 def test_error_classes(error, kind, text):
@@ -309,5 +312,6 @@ def test_trace(capsys):
 
 
 def test_imported_when_asked_for():
-    code = "import sys, thalweg; assert 'thalweg.autograph' not in sys.modules; thalweg.autograph; assert 'thalweg.autograph' in sys.modules"
+    code = ("import sys, thalweg; assert 'thalweg.autograph' not in sys.modules; thalweg.autograph; "
+            "assert 'thalweg.autograph' in sys.modules")
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(p for p in sys.path if p)})

@@ -1,6 +1,7 @@
 """tf.autograph.to_code gives TensorFlow's text (tests/golden/autograph.py asked for it).
 
-Where TensorFlow's own order changes from run to run, names after nonlocal and neighbouring lines that make variables undefined, both are sorted."""
+Where TensorFlow's own order changes from run to run, names after nonlocal and neighbouring lines that make variables undefined,
+both are sorted."""
 import importlib.util
 import json
 import os

@@ -1,6 +1,6 @@
-"""if, while and for over tensors outside eager execution, against a stand-in for the graph: both branches of a cond run, loops and
-scratch functions run their bodies once more than needed, on tensors that have values. So what the statements do with their variables, and
-what they refuse, is seen without tracing. The texts of errors are TensorFlow 2.15.1's."""
+"""if, while and for over tensors outside eager execution, against a stand-in for the graph: both branches of a cond run, loops
+and scratch functions run their bodies once more than needed, on tensors that have values. So what the statements do with their
+variables, and what they refuse, is seen without tracing. The texts of errors are TensorFlow 2.15.1's."""
 import re
 import types
 
@@ -57,7 +57,7 @@ def branch(x, y):
 def returns(x, _):
     if x > 2:
         return x, 1
-    elif x > 0:
+    if x > 0:
         return -x, 2
     return x * 10, 3
 
@@ -100,7 +100,7 @@ def python_loops(n, flag):
 
 
 def expressions(x, y):
-    return x if x > 0 and y > 0 else (-x), x > 0 or y > 0, not x > 0, 0 < x < 3, abs(x), int(x), len(tf.zeros([3, 2])), max([1, 2])
+    return x if x > 0 and y > 0 else (-x), x > 0 or y > 0, not x > 0, 0 < x < 3, abs(x), int(x), len(tf.zeros([3, 2])), max(1, 2)
 
 
 def attributes(x, y):
@@ -249,7 +249,8 @@ def scalar_loop(x):
     return x
 
 
-LIMITS = ("\n    See https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md"
+LIMITS = ("\n    See "
+          "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md"
           "#consistency-of-control-flow-types for more info.")
 ERRORS = [
     (undefined_else, ValueError, 1, "'y' must also be initialized in the else branch"),
@@ -275,13 +276,17 @@ Second structure: type=list str=[1, 2]
     (loop_dtype, TypeError, 1, "'x' has dtype int32 before the loop, but dtype float32 after one iteration"),
     (loop_shape, ValueError, 2, "'v' has shape (1,) before the loop, but shape (2,) after one iteration. Use "
      "tf.autograph.experimental.set_loop_options to set shape invariants."),
-    (loop_return, NotImplementedError, 1, "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return "
+    (loop_return, NotImplementedError, 1, "a return statement cannot be placed inside this TensorFlow loop; this may happen if "
+     "a return "
      "statement depends on a static Python condition such as a hyperparameter"),
     (loop_none, ValueError, 2, "'y' is not allowed to be None before the loop"),
-    (changed_condition, NotImplementedError, 2, "The condition of while loop started as non-Tensor, then changed to Tensor. This may happen "
-     "either because variables changed type, or when a break or return statement inside the loop depends on a Tensor condition. In both "
+    (changed_condition, NotImplementedError, 2, "The condition of while loop started as non-Tensor, then changed to Tensor. "
+     "This may happen "
+     "either because variables changed type, or when a break or return statement inside the loop depends on a Tensor condition. "
+     "In both "
      "cases, changing to a TF loop should remove the error." + LIMITS),
-    (python_break, NotImplementedError, 1, "break and return statements which depend on a TF condition are not supported in Python for loops. "
+    (python_break, NotImplementedError, 1, "break and return statements which depend on a TF condition are not supported in "
+     "Python for loops. "
      "Did you intend to make it a TF loop?" + LIMITS),
 ]
 

@@ -1,7 +1,8 @@
 """tf.autograph: Python control flow over tensors as graph operations.
 
-`to_graph` and `to_code` convert a function; tf.function does so by `convert`. The parts: parsing, lowering (break, continue, return),
-expressions, control_flow with analysis, conversion (compiles and caches), and runtime, which converted code knows as ag__."""
+`to_graph` and `to_code` convert a function; tf.function does so by `convert`. The parts: parsing, lowering (break, continue,
+return), expressions, control_flow with analysis, conversion (compiles and caches), and runtime, which converted code knows as
+ag__."""
 import functools
 import inspect
 
@@ -34,7 +35,8 @@ def to_code(entity, recursive=True, experimental_optional_features=None):
     try:
         function, _ = conversion.python_function_of(entity)
         if not hasattr(function, "__code__"):
-            raise ValueError("Cannot apply autograph to a function that doesn't expose a __code__ object. If this is a @tf.function, "
+            raise ValueError("Cannot apply autograph to a function that doesn't expose a __code__ object. If this is a "
+                             "@tf.function, "
                              "try passing f.python_function instead.")
         return conversion.source_of(function, _options(recursive, experimental_optional_features))
     except (ValueError, AttributeError, KeyError, NameError, AssertionError) as e:
@@ -53,7 +55,8 @@ def trace(*args):
 
 
 def convert(f, optional_features=None):
-    """What tf.function traces for f: f converted, its errors told with the user's lines; f itself where it is not to be converted."""
+    """What tf.function traces for f: f converted, its errors told with the user's lines; f itself where it is not to be
+    converted."""
     if isinstance(f, functools.partial):
         return functools.partial(convert(f.func, optional_features), *f.args, **f.keywords)
     function, owner = f, None

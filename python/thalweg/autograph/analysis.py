@@ -1,9 +1,9 @@
 """Which variables a statement reads and writes, which are alive around it, and which may be defined before it.
 
-Runs on trees without break, continue and inner returns, so plain walks over the blocks do: backwards for what is alive, to a fixed
-point for loops, forwards for what may be defined. For every if, while and for the results stay on the node: live_in, live_out, rough_out,
-defined_in, modified. rough_out is what TensorFlow takes for live_out: it lets a for loop end its target's life even if the loop
-never runs; only the order of a loop's variables depends on it.
+Runs on trees without break, continue and inner returns, so plain walks over the blocks do: backwards for what is alive, to a
+fixed point for loops, forwards for what may be defined. For every if, while and for the results stay on the node: live_in,
+live_out, rough_out, defined_in, modified. rough_out is what TensorFlow takes for live_out: it lets a for loop end its target's
+life even if the loop never runs; only the order of a loop's variables depends on it.
 
 A local function may be called anywhere after it is defined, so what it reads is alive there; a lambda counts where it stands."""
 import ast

@@ -1,4 +1,5 @@
-"""Builtins in converted code: those that have a meaning for tensors, and those that look at their caller (super, locals, globals, eval)."""
+"""Builtins in converted code: those that have a meaning for tensors, and those that look at their caller (super, locals,
+globals, eval)."""
 import sys
 
 import thalweg as tf
@@ -118,9 +119,11 @@ def _eval(f, args, kwargs):
     return f(args[0], frame.f_globals, _visible_locals(frame))
 
 
-_OVERLOADS = {abs: _abs, float: _float, int: _int, len: _len, range: _range, sum: _reduced("reduce_sum"), max: _reduced("reduce_max"),
+_OVERLOADS = {abs: _abs, float: _float, int: _int, len: _len, range: _range, sum: _reduced("reduce_sum"),
+              max: _reduced("reduce_max"),
               min: _reduced("reduce_min"), any: _reduced("reduce_any"), all: _reduced("reduce_all"), sorted: _sorted,
-              enumerate: _of_datasets("enumerate"), zip: _of_datasets("zip"), map: _of_datasets("map"), filter: _of_datasets("filter"),
+              enumerate: _of_datasets("enumerate"), zip: _of_datasets("zip"), map: _of_datasets("map"),
+              filter: _of_datasets("filter"),
               super: _super, locals: _locals, globals: _globals, eval: _eval, print: _plain, isinstance: _plain}
 
 

@@ -10,7 +10,8 @@ from thalweg.autograph import builtin_functions, control, conversion
 from thalweg.autograph.options import STANDARD
 
 _LEFT_ALONE = frozenset(sys.stdlib_module_names) - {"__main__", "this"} | {
-    "thalweg", "tensorflow", "keras", "numpy", "scipy", "pandas", "matplotlib", "PIL", "pytest", "_pytest", "psutil", "absl", "wrapt"}
+    "thalweg", "tensorflow", "keras", "numpy", "scipy", "pandas", "matplotlib", "PIL", "pytest", "_pytest", "psutil", "absl",
+    "wrapt"}
 
 
 def is_library(module_name):

@@ -1,4 +1,5 @@
-"""Whether conversion is on in this thread, and what happens to functions that can't be converted: a warning, once, and they run as they are."""
+"""Whether conversion is on in this thread, and what happens to functions that can't be converted: a warning, once, and they run
+as they are."""
 import threading
 import weakref
 
@@ -47,6 +48,7 @@ def convert_or_warn(function, options):
         return converted
     except (ConversionError, UnsupportedLanguageElementError, NotImplementedError, SyntaxError, ValueError) as e:
         _failed.add(function.__code__)
-        _log.warning("AutoGraph could not transform %s and will run it as-is.\nCause: %s\nTo silence this warning, decorate the function "
+        _log.warning("AutoGraph could not transform %s and will run it as-is.\nCause: %s\nTo silence this warning, decorate the "
+                     "function "
                      "with @tf.autograph.experimental.do_not_convert", function, e)
         return None

@@ -1,11 +1,12 @@
 """if, while and for become calls of ag__.if_stmt, ag__.while_stmt and ag__.for_stmt with their blocks as local functions.
 
-The blocks share their variables with the function by nonlocal; get_state and set_state read and write the variables that come into or
-out of the statement. Names are given from the inside out, as in TensorFlow."""
+The blocks share their variables with the function by nonlocal; get_state and set_state read and write the variables that come
+into or out of the statement. Names are given from the inside out, as in TensorFlow."""
 import ast
 
 from thalweg.autograph import analysis
-from thalweg.autograph.syntax import (UnsupportedLanguageElementError, constant, expression, is_composite, is_scope, name, names_in,
+from thalweg.autograph.syntax import (UnsupportedLanguageElementError, constant, expression, is_composite, is_scope, name,
+                                      names_in,
                                       statements, symbol_node)
 
 
@@ -100,7 +101,8 @@ class ControlFlow:
         functions += statements("def NAME():\n    BODY", node, NAME=orelse,
                                 BODY=declare() + (node.orelse or [ast.copy_location(ast.Pass(), node)]))
         return functions + self.undefined(node, undefined) + statements(
-            "ag__.if_stmt(TEST, BODY, ORELSE, GET, SET, NAMES, OUTPUTS)", node, TEST=node.test, BODY=body, ORELSE=orelse, GET=get_state,
+            "ag__.if_stmt(TEST, BODY, ORELSE, GET, SET, NAMES, OUTPUTS)", node, TEST=node.test, BODY=body, ORELSE=orelse,
+            GET=get_state,
             SET=set_state, NAMES=constant(tuple(state), node), OUTPUTS=constant(outputs, node))
 
     def options_of(self, node):
@@ -139,12 +141,14 @@ class ControlFlow:
         extra = constant(None, node)
         if getattr(node, "extra_test", None) is not None:
             test = self.namer.new("extra_test")
-            functions += statements("def NAME():\n    BODY\n    return TEST", node, NAME=test, BODY=declare(), TEST=node.extra_test)
+            functions += statements("def NAME():\n    BODY\n    return TEST", node, NAME=test, BODY=declare(),
+                                    TEST=node.extra_test)
             extra = name(test, node)
         keys.append(constant("iterate_names", node))
         values.append(constant(ast.unparse(node.target), node))
         return functions + self.undefined(node, undefined) + statements(
-            "ag__.for_stmt(ITER, EXTRA, BODY, GET, SET, NAMES, OPTIONS)", node, ITER=node.iter, EXTRA=extra, BODY=body, GET=get_state,
+            "ag__.for_stmt(ITER, EXTRA, BODY, GET, SET, NAMES, OPTIONS)", node, ITER=node.iter, EXTRA=extra, BODY=body,
+            GET=get_state,
             SET=set_state, NAMES=constant(tuple(state), node), OPTIONS=ast.copy_location(ast.Dict(keys, values), node))
 
 
@@ -152,7 +156,8 @@ LOOP_OPTIONS = ("parallel_iterations", "swap_memory", "maximum_iterations", "sha
 
 
 class Directives(ast.NodeVisitor):
-    """Marks the calls of set_loop_options directly in a loop's body; `resolve` says what an expression names, if that is known."""
+    """Marks the calls of set_loop_options directly in a loop's body; `resolve` says what an expression names, if that is
+    known."""
 
     def __init__(self, resolve):
         self.resolve = resolve

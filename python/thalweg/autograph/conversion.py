@@ -1,7 +1,8 @@
 """From a Python function to the converted one: parse, lower, convert, compile.
 
-The converted code is compiled under the user's file name with the user's line numbers, so tracebacks show the user's source. It is cached
-by code object; a function of the same code with other closure cells shares it. ag__ is a closure cell of every converted function."""
+The converted code is compiled under the user's file name with the user's line numbers, so tracebacks show the user's source. It
+is cached by code object; a function of the same code with other closure cells shares it. ag__ is a closure cell of every
+converted function."""
 import ast
 import inspect
 import textwrap
@@ -20,8 +21,8 @@ _BLOCKS = ("get_state", "set_state", "if_body", "else_body", "loop_body", "loop_
 
 
 class _Origin:
-    """What a converted code object came from: the user's name of the function, whether it is the converted function itself, and whether it
-    is a function of the user's at all (otherwise it is a block of one)."""
+    """What a converted code object came from: the user's name of the function, whether it is the converted function itself, and
+    whether it is a function of the user's at all (otherwise it is a block of one)."""
 
     def __init__(self, function_name, root, own):
         self.function_name = function_name
@@ -154,7 +155,8 @@ def converted_function(function, options):
         code = known[key] = _compile(function, options)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     cells["ag__"] = runtime.CELL
-    made = types.FunctionType(code, function.__globals__, "tf__" + function.__name__.replace("<lambda>", "lam"), function.__defaults__,
+    made = types.FunctionType(code, function.__globals__, "tf__" + function.__name__.replace("<lambda>", "lam"),
+                              function.__defaults__,
                               tuple(cells[v] for v in code.co_freevars))
     made.__kwdefaults__ = function.__kwdefaults__
     made.__doc__ = function.__doc__

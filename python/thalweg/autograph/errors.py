@@ -1,7 +1,7 @@
 """Errors out of converted code, told with the user's file and lines: "in user code:" and the lines that led there.
 
-Of each converted function the innermost line is told; blocks and local functions belong to the function around them. Frames of thalweg's own
-are left out."""
+Of each converted function the innermost line is told; blocks and local functions belong to the function around them. Frames of
+thalweg's own are left out."""
 import linecache
 import os
 import traceback
@@ -9,7 +9,8 @@ import traceback
 from thalweg.autograph import conversion
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_PLAIN = (AssertionError, AttributeError, NameError, NotImplementedError, RuntimeError, StopIteration, TypeError, UnboundLocalError, ValueError)
+_PLAIN = (AssertionError, AttributeError, NameError, NotImplementedError, RuntimeError, StopIteration, TypeError,
+          UnboundLocalError, ValueError)
 
 
 _BUILTIN = _PLAIN + (LookupError, ArithmeticError, OSError, Exception, BaseException, object)

@@ -21,7 +21,8 @@ def do_not_convert(func=None):
 
 
 def set_loop_options(parallel_iterations=None, swap_memory=None, maximum_iterations=None, shape_invariants=None):
-    """Settings of the loop whose body it stands in. Conversion takes the call out of the body; elsewhere it only checks its arguments."""
+    """Settings of the loop whose body it stands in. Conversion takes the call out of the body; elsewhere it only checks its
+    arguments."""
     for name, value in (("parallel_iterations", parallel_iterations), ("maximum_iterations", maximum_iterations)):
         if value is not None and isinstance(value, int) and value < 1:
             raise ValueError("set_loop_options: %s must be positive, got %d" % (name, value))

@@ -1,5 +1,5 @@
-"""Expressions: calls through ag__.converted_call, conditional and logical expressions through functions of no arguments, names through
-ag__.ld; and what the optional features change (lists, slices, assertions, ==).
+"""Expressions: calls through ag__.converted_call, conditional and logical expressions through functions of no arguments, names
+through ag__.ld; and what the optional features change (lists, slices, assertions, ==).
 
 Four transformers, run in this order around control_flow: Features, Calls, then Conditionals, Logic, Loads."""
 import ast
@@ -56,7 +56,8 @@ class Features(ast.NodeTransformer):
         self.generic_visit(node)
         if not self.lists or not isinstance(node.ctx, ast.Load) or isinstance(node.slice, (ast.Slice, ast.Tuple)):
             return node
-        return expression("ag__.get_item(LIST, KEY, opts=ag__.GetItemOpts(element_dtype=None))", node, LIST=node.value, KEY=node.slice)
+        return expression("ag__.get_item(LIST, KEY, opts=ag__.GetItemOpts(element_dtype=None))", node, LIST=node.value,
+                          KEY=node.slice)
 
 
 class Calls(ast.NodeTransformer):

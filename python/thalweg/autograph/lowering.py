@@ -1,11 +1,13 @@
 """break, continue and return become flags: break_, continue_, do_return with retval_.
 
-What follows a statement that may have set a flag is put under `if not flag:`; a loop's test also asks the flag. For a `for` loop the
-extra test stays on the node as `extra_test`. The order of the three is that of TensorFlow: a break is a flag and a continue; a return
-comes last, after statements that follow an `if` with a return have been moved into the branch that does not return."""
+What follows a statement that may have set a flag is put under `if not flag:`; a loop's test also asks the flag. For a `for`
+loop the extra test stays on the node as `extra_test`. The order of the three is that of TensorFlow: a break is a flag and a
+continue; a return comes last, after statements that follow an `if` with a return have been moved into the branch that does not
+return."""
 import ast
 
-from thalweg.autograph.syntax import UnsupportedLanguageElementError, block_fields, constant, expression, is_scope, name, statements
+from thalweg.autograph.syntax import (UnsupportedLanguageElementError, block_fields, constant, expression, is_scope, name,
+                                      statements)
 
 
 def _no_else(node):
@@ -129,10 +131,11 @@ def _move_rest(body):
             node.orelse, second = _move_rest(node.orelse)
             rest = body[i + 1:]
             if rest and (first or second):
+                rest, sure = _move_rest(rest)
                 if first:
-                    node.orelse, second = _move_rest(node.orelse + rest)
+                    node.orelse, second = node.orelse + rest, second or sure
                 else:
-                    node.body, first = _move_rest(node.body + rest)
+                    node.body, first = node.body + rest, sure
                 return result, returns or (first and second)
             returns = returns or (first and second)
         elif not is_scope(node):
@@ -224,5 +227,6 @@ class Functions(Returns):
             head = [node.body.pop(0)]
         self.function(node, scope)
         node.body = head + statements("with ag__.FunctionScope(NAME, SCOPE, OPTIONS) as TARGET:\n    BODY", node,
-                                      NAME=constant(node.name, node), SCOPE=constant(scope, node), OPTIONS=options.as_expression(node),
+                                      NAME=constant(node.name, node), SCOPE=constant(scope, node),
+                                      OPTIONS=options.as_expression(node),
                                       TARGET=name(scope, node, store=True), BODY=node.body or statements("pass", node))

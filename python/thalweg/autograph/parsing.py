@@ -1,6 +1,7 @@
 """From a function object to the syntax tree of its source, with line numbers of its file.
 
-A lambda has no position of its own: of the lambdas on its lines, the one with the same arguments and the same compiled code is taken."""
+A lambda has no position of its own: of the lambdas on its lines, the one with the same arguments and the same compiled code is
+taken."""
 import ast
 import inspect
 import linecache

@@ -1,7 +1,8 @@
-"""What converted code knows as ag__: undefined values, scopes, lazy logic, lists; and, from their own files, statements and calls.
+"""What converted code knows as ag__: undefined values, scopes, lazy logic, lists; and, from their own files, statements and
+calls.
 
-Operators look at their first operand: with a tensor, and outside eager execution, they make graph operations; otherwise they do what
-Python does."""
+Operators look at their first operand: with a tensor, and outside eager execution, they make graph operations; otherwise they do
+what Python does."""
 import sys
 import types
 

@@ -1,7 +1,7 @@
 """if, while and for at run time: ag__.if_stmt, ag__.while_stmt, ag__.for_stmt, and the conditional expression ag__.if_exp.
 
-With plain values, and with tensors in eager execution, these do what Python does. In a graph the blocks are run once each inside tf.cond and
-tf.while_loop; between, the variables of the statement are set by set_state and read by get_state."""
+With plain values, and with tensors in eager execution, these do what Python does. In a graph the blocks are run once each
+inside tf.cond and tf.while_loop; between, the variables of the statement are set by set_state and read by get_state."""
 import thalweg as tf
 from thalweg.autograph import structure
 from thalweg.autograph.structure import flatten, unflatten
@@ -67,8 +67,10 @@ def _check_constants(name, a, b):
     if isinstance(a, structure.Constant) or isinstance(b, structure.Constant):
         if not (isinstance(a, structure.Constant) and isinstance(b, structure.Constant) and a.value is b.value):
             kind = type(a.value if isinstance(a, structure.Constant) else b.value).__name__
-            raise TypeError("To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or None "
-                            "values; in the branches that set '%s', found a value of type %s, which is not a Tensor or ExtensionType." % (
+            raise TypeError("To be compatible with tf.function, Python functions must return zero or more Tensors or "
+                            "ExtensionTypes or None "
+                            "values; in the branches that set '%s', found a value of type %s, which is not a Tensor or "
+                            "ExtensionType." % (
                                 name, kind))
     elif isinstance(a, dict):
         for key in a:
@@ -149,7 +151,8 @@ class _Loop:
         runtime = _runtime()
         for name, value in zip(self.names, self.before):
             if isinstance(value, runtime.UndefinedReturnValue):
-                raise NotImplementedError("a return statement cannot be placed inside this TensorFlow loop; this may happen if a return "
+                raise NotImplementedError("a return statement cannot be placed inside this TensorFlow loop; this may happen if "
+                                          "a return "
                                           "statement depends on a static Python condition such as a hyperparameter")
         missing = [isinstance(v, runtime.Undefined) or structure.has_none(v) for v in self.before]
         if any(missing):
@@ -180,7 +183,7 @@ class _Loop:
                 raise ValueError("'%s' is not allowed to be None before the loop" % name)
             tensors = []
             shape = flatten(new, tensors)
-            zeros = [tf.zeros([d or 0 for d in (t.shape.as_list() if t.shape.rank is not None else [])], t.dtype) for t in tensors]
+            zeros = [tf.zeros([d or 0 for d in t.shape.as_list()] if t.shape.rank is not None else [], t.dtype) for t in tensors]
             values.append(unflatten(shape, iter(zeros)))
             self.relaxed = getattr(self, "relaxed", {})
             self.relaxed[name] = [t.shape for t in tensors]
@@ -238,7 +241,8 @@ class _Loop:
         invariant = self.invariants[i]
         if not structure.is_tensor_array(tensor) and not _covers(invariant, tensor.shape):
             raise ValueError("'%s' has shape %s before the loop, but shape %s after one iteration. Use "
-                             "tf.autograph.experimental.set_loop_options to set shape invariants." % (name, before.shape, tensor.shape))
+                             "tf.autograph.experimental.set_loop_options to set shape invariants." % (
+                                 name, before.shape, tensor.shape))
 
     def run(self, test, body, extra, extra_shapes):
         """tf.while_loop over `extra` tensors and the variables; sets the variables afterwards."""
@@ -290,8 +294,10 @@ def while_stmt(test, body, get_state, set_state, symbol_names, opts):
     while True:
         if _in_graph(value):
             raise NotImplementedError(
-                "The condition of while loop started as non-Tensor, then changed to Tensor. This may happen either because variables changed "
-                "type, or when a break or return statement inside the loop depends on a Tensor condition. In both cases, changing to a TF "
+                "The condition of while loop started as non-Tensor, then changed to Tensor. This may happen either because "
+                "variables changed "
+                "type, or when a break or return statement inside the loop depends on a Tensor condition. In both cases, "
+                "changing to a TF "
                 "loop should remove the error.\n" + _LIMITS)
         if not value:
             return None
@@ -357,7 +363,8 @@ def for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts):
 def _python_test(extra_test):
     value = extra_test()
     if _in_graph(value):
-        raise NotImplementedError("break and return statements which depend on a TF condition are not supported in Python for loops. "
+        raise NotImplementedError("break and return statements which depend on a TF condition are not supported in Python for "
+                                  "loops. "
                                   "Did you intend to make it a TF loop?\n" + _LIMITS)
     return value
 

@@ -1,5 +1,5 @@
-"""Values of state variables as flat tensors and back: lists, tuples, dicts and named tuples with tensors, numbers, strings and TensorArrays
-at their leaves. Other objects stay what they are outside the graph, and must be the same object on every path.
+"""Values of state variables as flat tensors and back: lists, tuples, dicts and named tuples with tensors, numbers, strings and
+TensorArrays at their leaves. Other objects stay what they are outside the graph, and must be the same object on every path.
 
 A TensorArray is a leaf as it is: tf.cond and tf.while_loop take them."""
 import numbers
@@ -111,12 +111,16 @@ def _first_difference(a, b):
         return "The two structures don't have the same number of elements. First structure: %s. Second structure: %s" % (
             _describe(a), _describe(b))
     if type(a) is not type(b):
-        return "The two namedtuples don't have the same sequence type. First structure %s has type %s, while second structure %s has " \
-               "type %s" % (_describe(a), type(a).__name__, _describe(b), type(b).__name__)
+        text = ("The two namedtuples don't have the same sequence type. First structure %s has type %s, while second structure "
+                "%s "
+                "has type %s")
+        return text % (_describe(a), type(a).__name__, _describe(b), type(b).__name__)
     if _is_mapping(a):
         if set(a) != set(b):
-            return "The two dictionaries don't have the same set of keys. First structure has keys %s, while second structure has keys %s" % (
-                sorted(map(str, a)), sorted(map(str, b)))
+            text = ("The two dictionaries don't have the same set of keys. First structure has keys %s, while second structure "
+                    "has "
+                    "keys %s")
+            return text % (sorted(map(str, a)), sorted(map(str, b)))
         pairs = [(a[k], b[k]) for k in a]
     else:
         pairs = list(zip(a, b))

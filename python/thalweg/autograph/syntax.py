@@ -1,8 +1,8 @@
 """Syntax trees: pieces made from text, names that nobody uses yet, symbols such as x, x.a and x[i].
 
-A node that came from the user's source has the attribute `user`; nodes made here do not. Only the user's names are loaded through
-ag__.ld, and only the user's calls are converted. Each made node takes the line of the statement it stands for, so that the compiled code
-has the line numbers of the user's file."""
+A node that came from the user's source has the attribute `user`; nodes made here do not. Only the user's names are loaded
+through ag__.ld, and only the user's calls are converted. Each made node takes the line of the statement it stands for, so that
+the compiled code has the line numbers of the user's file."""
 import ast
 import copy
 
@@ -60,12 +60,14 @@ def at_line_of(node, origin):
     for part in ast.walk(node):
         if "lineno" in part._attributes and not hasattr(part, "user"):
             ast.copy_location(part, origin)
-            part.end_lineno, part.end_col_offset = part.lineno, part.col_offset  # a call of ag__.f is at the line where its name ends
+            # A call of ag__.f counts as being where the name f ends.
+            part.end_lineno, part.end_col_offset = part.lineno, part.col_offset
     return node
 
 
 def statements(text, origin, **values):
-    """The statements of `text` at the line of `origin`; names in `values` become names (str), expressions, or statements (list)."""
+    """The statements of `text` at the line of `origin`; names in `values` become names (str),
+    expressions, or statements (list)."""
     tree = ast.parse(text)
     for node in tree.body:
         at_line_of(node, origin)

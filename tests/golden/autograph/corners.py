@@ -323,3 +323,33 @@ class Holder:
 
 method_of_class = Holder.method
 static_of_class = Holder.helper
+
+
+def return_in_elif(x):
+    if x > 10:
+        return x
+    elif x > 0:
+        return -x
+    return x * 100
+
+
+def return_in_three(x):
+    if x > 10:
+        return x
+    y = 2
+    if x > 0:
+        return -x
+    if x < 3:
+        return y
+    return x * 100
+
+
+def return_in_nested_else(x):
+    if x > 10:
+        y = 1
+    else:
+        if x > 3:
+            return 2
+        y = 3
+    z = y
+    return z

@@ -9,5 +9,6 @@
 #include <thalweg/op.h>
 #include <thalweg/keras.h>
 #include <thalweg/saving.h>
+#include <thalweg/graph.h>
 
 #endif

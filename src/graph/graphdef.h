@@ -157,7 +157,8 @@ tw_status tw__graph_write_nodes(tw__text *text, uint32_t number, const tw__graph
 /* How an edge is written; for tw__free. */
 char *tw__edge_text(tw__edge edge, const tw__node_writer *writer);
 
-/* ---- printing (text.c) ---- */
+/* ---- printing (text.c, text_json.c) ---- */
+tw_status tw__attr_message_print(tw__text *text, tw_string bytes); /* an AttrValue */
 tw_status tw__graph_message_print(tw__text *text, const tw__graph_message *message);
 tw_status tw__graph_message_json(tw__text *text, const tw__graph_message *message);
 

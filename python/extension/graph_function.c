@@ -592,6 +592,7 @@ static PyMethodDef functions[] = {
 
 bool tw__py_graph_functions_start(PyObject *module)
 {
+    tw__py_host_start();
     graph_function_type = (PyTypeObject *)PyType_FromSpec(&graph_function_spec);
     function_type = (PyTypeObject *)PyType_FromSpec(&function_spec);
     return graph_function_type && function_type && PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 &&

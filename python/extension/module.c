@@ -208,7 +208,10 @@ static PyObject *later(PyObject *package, PyObject *name)
     } names[] = { { "UnconnectedGradients", "thalweg._enums" },
                   { "VariableSynchronization", "thalweg._enums" },
                   { "VariableAggregation", "thalweg._enums" },
-                  { "function", "thalweg._function" } };
+                  { "function", "thalweg._function" },
+                  { "print", "thalweg._host" },
+                  { "py_function", "thalweg._host" },
+                  { "numpy_function", "thalweg._host" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (PyUnicode_CompareWithASCIIString(name, names[i].name) != 0)
             continue;

@@ -1,0 +1,47 @@
+/* Python functions as ops: tf.py_function and tf.numpy_function. The graph holds a token; the function is found by it in
+ * thalweg._host.call, which gives a list of tensors. */
+#include "extension.h"
+#include "graph/graph.h"
+#include "op/host/host.h"
+
+static tw_status call(PyObject *function, const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
+                      int output_count)
+{
+    PyObject *list = PyList_New(input_count);
+    for (int i = 0; list && i < input_count; i++) {
+        PyObject *item = arrays ? tw__py_to_array(inputs[i], true, false) : tw__py_wrap_tensor(tw_retain(inputs[i]));
+        if (!item || PyList_SetItem(list, i, item) < 0)
+            Py_CLEAR(list);
+    }
+    PyObject *results = list ? PyObject_CallFunction(function, "sO", token, list) : NULL;
+    Py_XDECREF(list);
+    if (results && (!PyList_Check(results) || PyList_Size(results) != output_count))
+        tw__py_error(PyExc_ValueError, "%s returns %zd values, but expects to see %d values.", token,
+                     PyList_Check(results) ? PyList_Size(results) : (Py_ssize_t)1, output_count);
+    for (int i = 0; results && !PyErr_Occurred() && i < output_count; i++) {
+        PyObject *item = PyList_GetItem(results, i);
+        if (TW_IS_TENSOR(item) && TW_TENSOR(item)->data)
+            outputs[i] = tw_retain(TW_TENSOR(item));
+        else
+            tw__py_error(PyExc_TypeError, "%s: result %d is no eager tensor: %R", token, i, item);
+    }
+    Py_XDECREF(results);
+    return PyErr_Occurred() ? tw__py_failed() : TW_OK;
+}
+
+static tw_status host_call(const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *module = PyImport_ImportModule("thalweg._host");
+    PyObject *function = module ? PyObject_GetAttrString(module, "call") : NULL;
+    tw_status status = function ? call(function, token, arrays, inputs, input_count, outputs, output_count) : tw__py_failed();
+    Py_XDECREF(module);
+    Py_XDECREF(function);
+    tw__py_leave(state);
+    return status;
+}
+
+void tw__py_host_start(void)
+{
+    tw__host_call_hook = host_call;
+}

@@ -1,0 +1,118 @@
+"""tf.print, tf.py_function, tf.numpy_function: what leaves the graph.
+
+Python functions are known to the graph by a token; the registry holds them as long as the process runs, as graphs may be kept."""
+import os
+import pprint
+import sys
+
+from thalweg import _core
+
+_functions = {}
+
+
+def call(token, inputs):
+    """What the ops PyFunc and EagerPyFunc call: a list of tensors."""
+    import thalweg
+    function, dtypes = _functions[token]
+    results = function(*inputs)
+    if dtypes and not isinstance(results, (list, tuple)):
+        results = [results]
+    elif not dtypes:
+        results = []
+    if len(results) != len(dtypes):
+        raise ValueError("%s returns %d values, but expects to see %d values." % (token, len(results), len(dtypes)))
+    out = []
+    for value, dtype in zip(results, dtypes):
+        tensor = thalweg.convert_to_tensor(value, dtype) if not _core.is_tensor(value) else thalweg.convert_to_tensor(value)
+        out.append(tensor)
+    return out
+
+
+def _call_op(op, function, inputs, dtypes):
+    import thalweg
+    single = not isinstance(dtypes, (list, tuple))
+    wanted = [_core.as_dtype(t) for t in ([dtypes] if single else dtypes)]
+    token = "pyfunc_%d" % len(_functions)
+    _functions[token] = (function, wanted)
+    tensors = [thalweg.convert_to_tensor(t) for t in inputs]
+    results = getattr(thalweg.raw_ops, op)(input=tensors, token=token, Tout=wanted)
+    if not wanted:
+        return results
+    results = list(results) if isinstance(results, (list, tuple)) else [results]
+    return results[0] if single else results
+
+
+def py_function(func=None, inp=None, Tout=None, name=None):
+    """Calls a Python function with eager tensors, also from a graph."""
+    import thalweg
+    if thalweg.executing_eagerly():
+        results = func(*[thalweg.convert_to_tensor(t) for t in inp or ()])
+        if isinstance(Tout, (list, tuple)):
+            results = results if isinstance(results, (list, tuple)) else ([] if results is None else [results])
+            return [thalweg.convert_to_tensor(r, t) for r, t in zip(results, Tout)]
+        return thalweg.convert_to_tensor(results, Tout)
+    return _call_op("EagerPyFunc", func, inp or (), Tout)
+
+
+def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+    """Calls a Python function with NumPy arrays, also from a graph."""
+    import thalweg
+    if thalweg.executing_eagerly():
+        arrays = [thalweg.convert_to_tensor(t).numpy() for t in inp or ()]
+        return py_function(lambda: func(*arrays), (), Tout)
+    return _call_op("PyFunc", func, inp or (), Tout)
+
+
+# ---- printing ----
+
+class _Hole:
+    """The place of a tensor in a printed structure."""
+
+    def __repr__(self):
+        return "{}"
+
+
+def _with_holes(value, tensors):
+    if _core.is_tensor(value):
+        tensors.append(value)
+        return _Hole()
+    if isinstance(value, dict):
+        return {k: _with_holes(value[k], tensors) for k in sorted(value, key=repr)}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[_with_holes(v, tensors) for v in value])
+    if isinstance(value, (list, tuple)):
+        return type(value)([_with_holes(v, tensors) for v in value])
+    return value
+
+
+def _stream_name(stream):
+    if stream is None or stream is sys.stderr:
+        return "stderr"
+    if stream is sys.stdout:
+        return "stdout"
+    if isinstance(stream, str) and (stream.startswith("file://") or stream in ("stdout", "stderr")):
+        return stream
+    raise ValueError("Unknown output stream, logging level, or callable for tf.print: %r. Supported streams are sys.stdout, sys.stderr and "
+                     "\"file://...\"." % (stream,))
+
+
+def _print(*inputs, output_stream=None, summarize=3, sep=" ", end=os.linesep, name=None):
+    """Prints strings, numbers, tensors and structures of them, also from a graph, in program order."""
+    import thalweg
+    parts, tensors = [], []
+    for value in inputs:
+        if isinstance(value, str):
+            parts.append(value.replace("{}", "{{}}") if "{}" in value else value)
+        elif _core.is_tensor(value) or isinstance(value, (dict, list, tuple)):
+            held = _with_holes(value, tensors)
+            parts.append("{}" if isinstance(held, _Hole) else pprint.pformat(held))
+        else:
+            parts.append(str(value))
+    stream = _stream_name(output_stream)
+    text = thalweg.raw_ops.StringFormat(inputs=tensors, template=sep.join(parts), placeholder="{}",
+                                        summarize=summarize if summarize is not None else 3)
+    (sys.stdout if stream == "stdout" else sys.stderr).flush()
+    return thalweg.raw_ops.PrintV2(input=text, output_stream=stream, end=end)
+
+
+globals()["print"] = _print

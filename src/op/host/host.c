@@ -1,0 +1,81 @@
+/* Printing, and calls of functions that only the embedding language knows. All are stateful: they run at every call, in program order. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "op/host/host.h"
+#include "rows.h"
+
+tw_status (*tw__host_call_hook)(const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
+                                int output_count);
+
+/* ---- printing ---- */
+
+static tw_status print_shape(tw__inference *inference)
+{
+    return tw__need_rank(inference, 0, 0);
+}
+
+static bool write_line(FILE *file, tw_string text, tw_string end)
+{
+    bool good = fwrite(text.data, 1, text.size, file) == text.size && fwrite(end.data, 1, end.size, file) == end.size;
+    return fflush(file) == 0 && good;
+}
+
+static tw_status print_compute(tw__kernel *kernel)
+{
+    const tw_attr *stream = TW_ATTR(kernel, "output_stream"), *end = TW_ATTR(kernel, "end");
+    tw_string text = *(const tw_string *)kernel->inputs[0]->data;
+    static const char prefix[] = "file://";
+    if (stream->s.size > sizeof prefix - 1 && memcmp(stream->s.data, prefix, sizeof prefix - 1) == 0) {
+        char *path = tw__strndup(stream->s.data + sizeof prefix - 1, stream->s.size - (sizeof prefix - 1));
+        if (!path)
+            return tw__error_status();
+        FILE *file = fopen(path, "ab");
+        bool good = file && write_line(file, text, end->s);
+        int number = errno;
+        good = (!file || fclose(file) == 0) && good;
+        tw_status status = good ? TW_OK : tw__fail_errno(number, "can't print to", path);
+        tw__free(path);
+        return status;
+    }
+    /* Other streams are log streams; everything but stdout is the log's. */
+    bool out = stream->s.size == 6 && memcmp(stream->s.data, "stdout", 6) == 0;
+    write_line(out ? stdout : stderr, text, end->s);
+    return TW_OK;
+}
+
+TW_OP(PrintV2,
+    .inputs = "input: string", .outputs = "", .attrs = "output_stream: string = 'stderr', end: string = '\n'",
+    .shape = print_shape, .compute = print_compute, .stateful = true, .no_gradient = true, .doc = "Prints a string.");
+
+/* ---- functions of the embedding language ---- */
+
+static tw_status host_compute(tw__kernel *kernel)
+{
+    const tw_attr *token = TW_ATTR(kernel, "token");
+    if (!tw__host_call_hook)
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "there is no embedding language whose functions could be called");
+    char *name = tw__strndup(token->s.data, token->s.size);
+    if (!name)
+        return tw__error_status();
+    tw_status status = tw__host_call_hook(name, strcmp(kernel->op->name, "PyFunc") == 0, kernel->inputs, kernel->input_count, kernel->outputs,
+                                          kernel->output_count);
+    tw__free(name);
+    for (int i = 0; status == TW_OK && i < kernel->output_count; i++) {
+        if (kernel->outputs[i]->dtype != kernel->out_dtypes[i])
+            status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%d-th value returned by %.*s is %s, but expects %s", i, (int)token->s.size,
+                                token->s.data, tw_dtype_name(kernel->outputs[i]->dtype), tw_dtype_name(kernel->out_dtypes[i]));
+    }
+    return status;
+}
+
+TW_OP(PyFunc,
+    .inputs = "input: Tin", .outputs = "output: Tout", .attrs = "token: string, Tin: list(type) >= 0, Tout: list(type) >= 0",
+    .shape = tw_shape_unknown, .compute = host_compute, .stateful = true, .makes_outputs = true,
+    .doc = "Calls a function of the embedding language with arrays.");
+
+TW_OP(EagerPyFunc,
+    .inputs = "input: Tin", .outputs = "output: Tout",
+    .attrs = "token: string, is_async: bool = false, Tin: list(type) >= 0, Tout: list(type) >= 0",
+    .shape = tw_shape_unknown, .compute = host_compute, .stateful = true, .makes_outputs = true,
+    .doc = "Calls a function of the embedding language with tensors.");

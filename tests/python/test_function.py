@@ -349,3 +349,9 @@ def test_threads():
     for t in threads:
         t.join()
     assert not wrong and f.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.parametrize("argument", ["experimental_implements", "experimental_attributes", "experimental_autograph_options"])
+def test_arguments_without_effect_are_refused(argument):
+    with pytest.raises(NotImplementedError, match=argument):
+        tf.function(lambda x: x, **{argument: {"a": "b"}})

@@ -211,7 +211,8 @@ static PyObject *later(PyObject *package, PyObject *name)
                   { "function", "thalweg._function" },
                   { "print", "thalweg._host" },
                   { "py_function", "thalweg._host" },
-                  { "numpy_function", "thalweg._host" } };
+                  { "numpy_function", "thalweg._host" },
+                  { "TensorSpec", "thalweg._spec" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (PyUnicode_CompareWithASCIIString(name, names[i].name) != 0)
             continue;
@@ -224,6 +225,8 @@ static PyObject *later(PyObject *package, PyObject *name)
     }
     if (PyUnicode_CompareWithASCIIString(name, "autograph") == 0)
         return PyImport_ImportModule("thalweg.autograph");
+    if (PyUnicode_CompareWithASCIIString(name, "nest") == 0)
+        return PyImport_ImportModule("thalweg.nest");
     PyObject *own = PyObject_GetAttrString(package, "__name__");
     tw__py_error(PyExc_AttributeError, "module '%S' has no attribute '%U'", own, name);
     Py_XDECREF(own);

@@ -28,6 +28,18 @@ def _run_functions_eagerly(run_eagerly):
 config.run_functions_eagerly = config.experimental_run_functions_eagerly = _run_functions_eagerly
 
 
+def _io_later(name):
+    """What of tf.io is imported only when it is asked for."""
+    if name != "gfile":
+        raise AttributeError("module 'thalweg.io' has no attribute %r" % name)
+    import thalweg._gfile
+    io.gfile = _sys.modules["thalweg.io.gfile"] = thalweg._gfile  # noqa: F821
+    return thalweg._gfile
+
+
+io.__getattr__ = _io_later  # noqa: F821
+
+
 def inside_function():
     """Whether a function is being traced."""
     return not _core.executing_eagerly()

@@ -110,17 +110,17 @@ void tw__py_made(PyObject *self)
         ((tw_initializer *)object)->foreign_make = call_initializer;
 }
 
-/* The name of an object whose class is Python's: "MyModel" gives my_model, the next my_model_1. For tw__free. */
+/* The name of an object whose class is Python's: "MyModel" gives my_model, the next my_model_1; modules are not numbered. For tw__free. */
 char *tw__py_automatic_name(PyObject *self, const tw_class *class_row)
 {
-    bool is_layer = false;
+    bool is_layer = false, is_module = class_row == &tw__class_module;
     for (const tw_class *c = class_row; c; c = c->parent)
         is_layer |= c == &tw__class_layer;
-    if (!is_layer || Py_TYPE(self) == tw__py_type_of(class_row))
+    if ((!is_layer && !is_module) || Py_TYPE(self) == tw__py_type_of(class_row))
         return NULL;
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    char *made = text ? tw__layer_auto_name(text) : NULL;
+    char *made = !text ? NULL : is_module ? tw__module_auto_name(text) : tw__layer_auto_name(text);
     Py_XDECREF(name);
     return made;
 }

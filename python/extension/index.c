@@ -179,29 +179,90 @@ static bool is_mask(PyObject *key)
     return is;
 }
 
-PyObject *tw__py_subscript(PyObject *self, PyObject *key)
+static bool read_keys(spec *s, PyObject *key)
 {
-    if (is_mask(key))
-        return masked(self, key);
-    spec s = { .count = 0 };
     bool many = PyTuple_Check(key) || PyList_Check(key);
     Py_ssize_t count = many ? PySequence_Size(key) : 1;
     int ellipses = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *item = many ? PySequence_GetItem(key, i) : key;
         ellipses += item == Py_Ellipsis;
-        bool good = item && read_key(&s, item);
+        bool good = item && read_key(s, item);
         if (many)
             Py_XDECREF(item);
         if (!good)
-            return NULL;
+            return false;
     }
     if (ellipses > 1)
-        return tw__py_error(PyExc_ValueError, "Multiple ellipses in slice spec not allowed");
+        tw__py_error(PyExc_ValueError, "Multiple ellipses in slice spec not allowed");
+    return ellipses <= 1;
+}
+
+/* ---- v[…].assign(value) ---- */
+
+static bool assign_slice(tw_variable *variable, const spec *s, tw_tensor *value)
+{
+    tw_tensor *begin = vector(s->begin, s->begin_of, s->count), *end = vector(s->end, s->end_of, s->count);
+    tw_tensor *stride = vector(s->stride, s->stride_of, s->count);
+    tw_attr attrs[] = { TW_A_INT("begin_mask", s->begin_mask), TW_A_INT("end_mask", s->end_mask),
+                        TW_A_INT("ellipsis_mask", s->ellipsis_mask), TW_A_INT("new_axis_mask", s->new_axis_mask),
+                        TW_A_INT("shrink_axis_mask", s->shrink_mask) };
+    int outputs = 0;
+    bool good = begin && end && stride &&
+                tw__apply(&tw__op_ResourceStridedSliceAssign, TW_IN(variable->handle, begin, end, stride, value), 5, attrs, 5, NULL,
+                          &outputs) == TW_OK;
+    tw_release(begin);
+    tw_release(end);
+    tw_release(stride);
+    return good;
+}
+
+/* Bound to (variable, key). */
+static PyObject *assign(PyObject *target, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *self = PyTuple_GetItem(target, 0), *given, *name = NULL;
+    static char *names[] = { "value", "name", NULL };
+    spec s = { .count = 0 };
+    tw_variable *variable = tw__py_self(self);
+    if (!variable || !PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:assign", names, &given, &name) ||
+        !read_keys(&s, PyTuple_GetItem(target, 1)))
+        return NULL;
+    tw_tensor *value = tw__py_to_tensor(given, variable->resource->dtype, TW_FORCE);
+    if (!value)
+        return NULL;
+    bool good = assign_slice(variable, &s, value);
+    tw_release(value);
+    if (!good)
+        return tw__py_raise();
+    return tw__py_unread(tw__py_wrap(tw_retain(variable)));
+}
+
+static PyMethodDef assign_method = { "assign", (PyCFunction)(void (*)(void))assign, METH_VARARGS | METH_KEYWORDS,
+                                     "Sets this slice of the variable." };
+
+/* Takes the tensor that a subscript of a variable gave. */
+static PyObject *add_assign(PyObject *out, PyObject *self, PyObject *key)
+{
+    PyObject *target = out ? PyTuple_Pack(2, self, key) : NULL;
+    PyObject *method = target ? PyCFunction_NewEx(&assign_method, target, NULL) : NULL;
+    if (out && (!method || PyObject_SetAttrString(out, "assign", method) < 0))
+        Py_CLEAR(out);
+    Py_XDECREF(target);
+    Py_XDECREF(method);
+    return out;
+}
+
+PyObject *tw__py_subscript(PyObject *self, PyObject *key)
+{
+    if (is_mask(key))
+        return masked(self, key);
+    spec s = { .count = 0 };
+    if (!read_keys(&s, key))
+        return NULL;
     tw_tensor *tensor = tw__py_to_tensor(self, TW_DTYPE_NONE, TW_HINT);
     PyObject *out = tensor ? tw__py_wrap_tensor(slice(tensor, &s)) : NULL;
     tw_release(tensor);
-    return out;
+    return tw__py_is_variable(self) ? add_assign(out, self, key) : out;
 }
 
 /* ---- iteration ---- */

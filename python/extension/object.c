@@ -458,5 +458,5 @@ tw__py_vectorcall tw__py_special_method(const char *id)
         if (strcmp(special[i].id, id) == 0)
             return special[i].call;
     }
-    return tw__py_function_call;
+    return strncmp(id, "variable_scatter_", 17) == 0 ? tw__py_variable_assign : tw__py_function_call;
 }

@@ -62,3 +62,6 @@ def get_logger():
     """The logger that warnings go to."""
     from thalweg import _log
     return _log._logger
+
+
+from thalweg import _variable  # noqa: E402, F401

@@ -28,7 +28,7 @@ tw_tensor *tw__lift(tw_tensor *symbolic);
 
 /* ---- name scopes (scope.c) ---- */
 /* Names of the thread's new variables stand in a scope: "mlp/dense/" in front of "kernel". */
-tw_status tw__scope_push(const char *name); /* a scope inside the present one; NULL or "": back to the root until it is popped */
+tw_status tw__scope_push(const char *name); /* a scope inside the present one; NULL or "": back to the root until it is popped; "a/b/": a whole name */
 void tw__scope_pop(void);
 const char *tw__scope(void);                /* "" or "mlp/dense/" */
 

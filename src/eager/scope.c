@@ -53,6 +53,8 @@ tw_status tw__scope_push(const char *name)
     TW_TRY(room((void **)&thread.levels, &thread.level_capacity, thread.level_count + 1, sizeof(level), thread.few_levels, FEW_LEVELS));
     thread.levels[thread.level_count++] = (level){ thread.size, thread.start };
     if (length) {
+        if (name[length - 1] == '/') /* a whole name, as __enter__ gave it: it is opened again where it stood */
+            thread.start = thread.size;
         memcpy(thread.text + thread.size, name, length);
         thread.size += length;
         if (name[length - 1] != '/')

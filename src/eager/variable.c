@@ -167,3 +167,67 @@ TW_PROPERTY(variable_handle, "Variable.handle(self: variable) -> tensor", "The h
 {
     return tw_retain(args->self->handle);
 }
+
+TW_METHOD(variable_is_initialized, "Variable.is_initialized(self: variable, name: str = None) -> tensor", "Whether it has a value.")
+{
+    return tw__call(&tw__op_VarIsInitializedOp, &args->self->handle, 1, NULL, 0);
+}
+
+TW_METHOD(variable_sparse_read, "Variable.sparse_read(self: variable, indices: tensor, name: str = None) -> tensor",
+          "The rows that the indices name.")
+{
+    tw_attr dtype = TW_A_TYPE("dtype", args->self->resource->dtype);
+    return tw__call(&tw__op_ResourceGather, TW_IN(args->self->handle, args->indices), 2, &dtype, 1);
+}
+
+TW_METHOD(variable_gather_nd, "Variable.gather_nd(self: variable, indices: tensor, name: str = None) -> tensor",
+          "The elements or slices that the rows of the indices name.")
+{
+    tw_auto tw_tensor *value = tw__variable_read(args->self);
+    return value ? tw__call(&tw__op_GatherNd, TW_IN(value, args->indices), 2, NULL, 0) : NULL;
+}
+
+/* ---- some rows of it: `updates` at `indices` ---- */
+
+static tw_variable *scatter(tw_variable *variable, const tw_op *op, tw_tensor *indices, tw_tensor *updates)
+{
+    int outputs = 0;
+    if (tw__apply(op, TW_IN(variable->handle, indices, updates), 3, NULL, 0, NULL, &outputs) != TW_OK)
+        return NULL;
+    return tw_retain(variable);
+}
+
+TW_METHOD(variable_scatter_update, "Variable._scatter_update(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Sets rows.")
+{
+    return scatter(args->self, &tw__op_ResourceScatterUpdate, args->indices, args->updates);
+}
+
+TW_METHOD(variable_scatter_add, "Variable._scatter_add(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Adds to rows.")
+{
+    return scatter(args->self, &tw__op_ResourceScatterAdd, args->indices, args->updates);
+}
+
+TW_METHOD(variable_scatter_sub, "Variable._scatter_sub(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Subtracts from rows.")
+{
+    return scatter(args->self, &tw__op_ResourceScatterSub, args->indices, args->updates);
+}
+
+TW_METHOD(variable_scatter_mul, "Variable._scatter_mul(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Multiplies rows.")
+{
+    return scatter(args->self, &tw__op_ResourceScatterMul, args->indices, args->updates);
+}
+
+TW_METHOD(variable_scatter_div, "Variable._scatter_div(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Divides rows.")
+{
+    return scatter(args->self, &tw__op_ResourceScatterDiv, args->indices, args->updates);
+}
+
+TW_METHOD(variable_scatter_min, "Variable._scatter_min(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Lowers rows.")
+{
+    return scatter(args->self, &tw__op_ResourceScatterMin, args->indices, args->updates);
+}
+
+TW_METHOD(variable_scatter_max, "Variable._scatter_max(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Raises rows.")
+{
+    return scatter(args->self, &tw__op_ResourceScatterMax, args->indices, args->updates);
+}

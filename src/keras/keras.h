@@ -53,6 +53,7 @@ tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape);
 tw_tensor *tw__reshape_leading(tw_tensor *input, tw_tensor *like, int64_t last);
 /* "Dense" -> "dense", the next time "dense_1"; for the caller to free. (layers/names.c) */
 char *tw__layer_auto_name(const char *class_name);
+char *tw__module_auto_name(const char *class_name); /* of a tf.Module: not numbered */
 void tw__layer_names_clear(void);
 
 /* ---- weights (layers/weights.c) ---- */

@@ -120,6 +120,18 @@ for name, slots, numbers, flags in STEPS:
     if slots:
         step(tf.float32, (2,), flags[0], slot_shape=(3,), error=BAD, text="do not have the same shape")
 
+# ---- slices: (shape, begin, end, strides, masks, shape of the value)
+SLICES = [((4,), [1], [3], [1], {}, (2,)), ((4,), [1], [3], [1], {}, ()), ((4,), [-1], [0], [1], {"shrink_axis_mask": 1}, ()),
+          ((4, 3), [0], [0], [-1], {"begin_mask": 1, "end_mask": 1}, (4, 3)), ((4, 3), [0, 1], [0, 2], [2, 1], {"end_mask": 1}, (2, 1)),
+          ((2, 3, 4), [0, 1], [0, 2], [1, 1], {"ellipsis_mask": 1, "shrink_axis_mask": 2}, (2, 3)),
+          ((2, 3, 4), [0, 1, 0], [0, 2, 2], [1, 1, 1], {"new_axis_mask": 1, "shrink_axis_mask": 2}, (1, 2, 4)), ((4,), [2], [2], [1], {}, (0,))]
+for shape, begin, end, strides, masks, given in SLICES:
+    for d, t in ((tf.float32, tf.int32), (tf.int64, tf.int64), (tf.float16, tf.int32)):
+        case("ResourceStridedSliceAssign", {"ref": values(shape, d)}, {"begin": tf.constant(begin, t), "end": tf.constant(end, t),
+             "strides": tf.constant(strides, t), "value": values(given, d)}, masks)
+case("ResourceStridedSliceAssign", {"ref": values((3,), tf.float32)}, {"begin": [0], "end": [2], "strides": [1], "value": values((3,), tf.float32)},
+     error=BAD, text="Cannot broadcast input shape [3] into final shape [2]")
+
 path = os.path.join(HERE, "..", "op", "state.json")
 with open(path, "w") as f:
     f.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")

@@ -17,7 +17,7 @@ OPS = ["VarHandleOp", "ReadVariableOp", "AssignVariableOp", "AssignAddVariableOp
        "DestroyResourceOp", "ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterMul", "ResourceScatterDiv", "ResourceScatterMin",
        "ResourceScatterMax", "ResourceScatterUpdate", "ResourceApplyGradientDescent", "ResourceApplyMomentum", "ResourceApplyKerasMomentum",
        "ResourceApplyAdam", "ResourceApplyAdaMax", "ResourceApplyAdagradV2", "ResourceApplyAdadelta", "ResourceApplyRMSProp",
-       "ResourceApplyCenteredRMSProp"]
+       "ResourceApplyCenteredRMSProp", "ResourceStridedSliceAssign"]
 
 
 def run(case, variables):

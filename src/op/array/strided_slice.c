@@ -1,9 +1,11 @@
-/* StridedSlice, the op behind t[a:b:c, ..., None, 3], and StridedSliceGrad that puts such a slice back into zeros.
+/* StridedSlice, the op behind t[a:b:c, ..., None, 3], StridedSliceGrad that puts such a slice back into zeros, and
+ * ResourceStridedSliceAssign that puts it into a variable.
  *
  * The given items are `sparse`: an ellipsis stands for as many dimensions as are missing, a new axis for none. They are laid out over the
  * dimensions of the input first (begin, size and step of each); the result's shape then takes in new axes and leaves out shrunk ones. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/resource.h"
 #include "rows.h"
 
 typedef struct layout {
@@ -212,3 +214,79 @@ TW_OP(StridedSliceGrad,
     .attrs = "T: type, Index: {int32, int64}, " MASKS,
     .shape = grad_shape, .compute = grad_compute, .gradient = grad_gradient,
     .doc = "Zeros, with dy where the slice lies.");
+
+/* ---- ResourceStridedSliceAssign ---- */
+
+static tw_status put_slice(tw__kernel *kernel, tw_tensor *held)
+{
+    layout l;
+    tw_tensor *const *in = kernel->inputs;
+    const tw_tensor *value = in[4];
+    TW_TRY(lay_out(kernel->op, kernel->attrs, &held->shape, in[1], in[2], in[3], &l));
+    if (value->dtype != held->dtype)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the variable is of dtype %s, the value of %s", tw_dtype_name(held->dtype),
+                          tw_dtype_name(value->dtype));
+    bool fits = value->shape.rank <= l.final.rank;
+    for (int i = 1; fits && i <= value->shape.rank; i++) {
+        int64_t dim = value->shape.dims[value->shape.rank - i];
+        fits = dim == 1 || dim == l.final.dims[l.final.rank - i];
+    }
+    if (!fits)
+        return tw__fail(TW_INVALID_ARGUMENT, "Cannot broadcast input shape %s into final shape %s [Op:ResourceStridedSliceAssign]",
+                        tw__shape_text(&value->shape), tw__shape_text(&l.final));
+    /* The result's shape, dimension by dimension: where new axes stand the variable does not move, where axes were shrunk the value
+     * has none. Walking the final shape from behind pairs each kept axis with its own. */
+    item_masks masks = read_masks(kernel->op, kernel->attrs);
+    int64_t count = in[3]->count, strides[TW_MAX_RANK], own[TW_MAX_RANK], offset = 0;
+    int axes[TW_MAX_RANK], kept = 0, axis = 0, ordinary = 0;
+    int64_t ellipsis = masks.ellipsis & (((int64_t)1 << count) - 1);
+    for (int i = 0; i < count; i++)
+        ordinary += !((ellipsis | masks.new_axis) >> i & 1);
+    for (int i = 0; i <= count; i++) {
+        bool spread = i < count ? (ellipsis >> i & 1) != 0 : !ellipsis;
+        for (int k = 0; spread && k < held->shape.rank - ordinary; k++)
+            axes[kept++] = axis++;
+        if (spread || i == count)
+            continue;
+        if (masks.new_axis >> i & 1)
+            axes[kept++] = -1;
+        else if (masks.shrink >> i & 1)
+            axis++;
+        else
+            axes[kept++] = axis++;
+    }
+    tw__strides(&held->shape, strides);
+    tw__strides(&value->shape, own);
+    for (int i = 0; i < held->shape.rank; i++) {
+        if (l.processed.dims[i] == 0)
+            return TW_OK;
+        offset += l.first[i] * strides[i];
+    }
+    tw__walk walk = { 0 };
+    for (int i = 0; i < kept; i++) {
+        int place = i - (l.final.rank - value->shape.rank);
+        int64_t from = place >= 0 && value->shape.dims[place] != 1 ? own[place] : 0;
+        tw__walk_add(&walk, l.final.dims[i], axes[i] < 0 ? 0 : strides[axes[i]] * l.steps[axes[i]], from);
+    }
+    return tw__copy_walk(held->dtype, (char *)held->data + (size_t)offset * tw__element_size(held->dtype), value->data, &walk);
+}
+
+static tw_status slice_assign_compute(tw__kernel *kernel)
+{
+    tw__resource *resource = tw__resource_of(kernel->inputs[0]);
+    void *data;
+    if (!resource)
+        return TW_INVALID_ARGUMENT;
+    if (resource->dtype == TW_RESOURCE || resource->dtype == TW_VARIANT)
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(resource->dtype));
+    TW_TRY(tw__resource_lock(resource, &data));
+    tw_status status = put_slice(kernel, resource->value);
+    tw__resource_unlock(resource);
+    return status;
+}
+
+TW_OP(ResourceStridedSliceAssign,
+    .inputs = "ref: resource, begin: Index, end: Index, strides: Index, value: T",
+    .attrs = "T: type, Index: {int32, int64}, " MASKS,
+    .shape = tw_shape_none, .compute = slice_assign_compute, .stateful = true,
+    .doc = "Sets a slice of a variable.");

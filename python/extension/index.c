@@ -101,7 +101,7 @@ static bool read_key(spec *s, PyObject *key)
     } else {
         if (!read_integer(key, &s->begin[at], &s->begin_of[at]))
             return false;
-        s->end[at] = s->begin[at] + 1; /* not looked at where the axis goes */
+        s->end[at] = s->begin[at] < INT32_MAX ? s->begin[at] + 1 : INT32_MAX; /* not looked at where the axis goes */
         s->shrink_mask |= 1 << at;
     }
     s->count++;

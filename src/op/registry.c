@@ -24,9 +24,9 @@ static tw__op_signature *signature_at(int index)
     tw__op_signature *signature = atomic_load(&table[index]);
     if (!signature) {
         tw__op_signature *made = tw__op_signature_parse(tw__ops[index]);
-        if (made && !atomic_compare_exchange_strong(&table[index], &signature, made))
-            return signature; /* the other thread's; ours stays unused, a few bytes once */
-        signature = made;
+        if (!made || atomic_compare_exchange_strong(&table[index], &signature, made))
+            return made;
+        tw__op_signature_free(made); /* the other thread was faster */
     }
     return signature;
 }

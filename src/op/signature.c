@@ -268,6 +268,29 @@ static tw__arg *parse_args(const char *text, const tw__op_signature *s, int *cou
     return args;
 }
 
+void tw__op_signature_free(tw__op_signature *s)
+{
+    for (int i = 0; s->attrs && i < s->attr_count; i++) {
+        tw__attr_def *attr = &s->attrs[i];
+        for (char **text = attr->allowed_strings; text && *text; text++)
+            tw__free(*text);
+        tw__free(attr->allowed_strings);
+        if (attr->has_default && attr->kind == TW_ATTR_STRING)
+            tw__free((char *)attr->value.s.data);
+        else if (attr->has_default && attr->kind == TW_ATTR_INTS)
+            tw__free((int64_t *)attr->value.ints);
+        tw__free(attr->name);
+    }
+    for (int i = 0; s->inputs && i < s->input_count; i++)
+        tw__free(s->inputs[i].name);
+    for (int i = 0; s->outputs && i < s->output_count; i++)
+        tw__free(s->outputs[i].name);
+    tw__free(s->attrs);
+    tw__free(s->inputs);
+    tw__free(s->outputs);
+    tw__free(s);
+}
+
 tw__op_signature *tw__op_signature_parse(const tw_op *op)
 {
     tw__op_signature *s = tw__alloc_zero(sizeof *s);
@@ -295,5 +318,8 @@ tw__op_signature *tw__op_signature_parse(const tw_op *op)
                 s->attrs[found[k]].inferred = true;
         }
     }
-    return bad ? NULL : s; /* a malformed row is a bug that the tests find: what was parsed of it stays */
+    if (!bad)
+        return s;
+    tw__op_signature_free(s);
+    return NULL;
 }

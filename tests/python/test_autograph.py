@@ -1,5 +1,6 @@
 """Converted functions do what the functions do: with plain values, with eager tensors; calls, closures, methods, errors."""
 import functools
+import os
 import subprocess
 import sys
 
@@ -314,4 +315,4 @@ def test_trace(capsys):
 def test_imported_when_asked_for():
     code = ("import sys, thalweg; assert 'thalweg.autograph' not in sys.modules; thalweg.autograph; "
             "assert 'thalweg.autograph' in sys.modules")
-    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(p for p in sys.path if p)})
+    subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=":".join(p for p in sys.path if p)))

@@ -28,8 +28,8 @@ static tw_status plan_gather(const tw_op *op, const tw_shape *params, const tw_s
     if (params->rank < 1)
         return tw__fail(TW_INVALID_ARGUMENT, "params must be at least 1 dimensional [Op:%s]", op->name);
     if (!tw__axis_normal(axis, params->rank, &g->axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "Shape must be at least rank %lld but is rank %d [Op:%s]",
-                        (long long)(axis < 0 ? -axis : axis + 1), params->rank, op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Shape must be at least rank %llu but is rank %d [Op:%s]",
+                        axis < 0 ? -(unsigned long long)axis : (unsigned long long)axis + 1, params->rank, op->name);
     if (batch_dims < -indices->rank || batch_dims > indices->rank)
         return tw__fail(TW_INVALID_ARGUMENT, "Expected batch_dims in the range [-%d, %d], but got %lld [Op:%s]", indices->rank,
                         indices->rank, (long long)batch_dims, op->name);

@@ -121,6 +121,9 @@ static tw_status sorted_compute(tw__kernel *kernel)
         if (id < 0)
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids must be >= 0: Segment id %lld out of range [Op:%s]", (long long)id,
                               kernel->op->name);
+        if (id == INT64_MAX) /* one more would be the number of rows */
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Expected a non-negative size: Segment id %lld out of range [Op:%s]",
+                              (long long)id, kernel->op->name);
         if (id < last)
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids are not increasing [Op:%s]", kernel->op->name);
         last = id;

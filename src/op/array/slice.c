@@ -72,7 +72,7 @@ tw_status tw__give_box(tw__kernel *kernel, tw_tensor *in, const tw_shape *proces
     tw__walk walk = { 0 };
     tw__strides(processed, to);
     for (int i = 0; i < processed->rank; i++)
-        tw__walk_add(&walk, processed->dims[i], to[i], strides[i] * steps[i]);
+        tw__walk_add(&walk, processed->dims[i], to[i], processed->dims[i] == 1 ? 0 : strides[i] * steps[i]); /* one step may be any size */
     return tw__copy_walk(out->dtype, out->data, (const char *)in->data + (size_t)offset * tw__element_size(in->dtype), &walk);
 }
 

@@ -193,7 +193,7 @@ static tw_status grad_compute(tw__kernel *kernel)
     tw__strides(&l.processed, from);
     for (int i = 0; i < out->shape.rank; i++) {
         offset += l.first[i] * strides[i];
-        tw__walk_add(&walk, l.processed.dims[i], strides[i] * l.steps[i], from[i]);
+        tw__walk_add(&walk, l.processed.dims[i], l.processed.dims[i] == 1 ? 0 : strides[i] * l.steps[i], from[i]);
     }
     return tw__copy_walk(out->dtype, (char *)out->data + (size_t)offset * size, dy->data, &walk);
 }

@@ -40,7 +40,14 @@ static void add_default(tw__text *text, const tw__attr_def *attr)
         tw__text_add(text, attr->value.b ? "true" : "false");
         break;
     case TW_ATTR_STRING:
-        tw__text_format(text, "'%s'", attr->value.s.data ? attr->value.s.data : "");
+        tw__text_add(text, "'");
+        for (const char *c = attr->value.s.data ? attr->value.s.data : ""; *c; c++) { /* a definition is one line */
+            if (*c == '\n')
+                tw__text_add(text, "\\n");
+            else
+                tw__text_bytes(text, c, 1);
+        }
+        tw__text_add(text, "'");
         break;
     case TW_ATTR_TYPE:
         tw__text_add(text, tw_dtype_name(attr->value.type));

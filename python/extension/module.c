@@ -212,7 +212,8 @@ static PyObject *later(PyObject *package, PyObject *name)
                   { "print", "thalweg._host" },
                   { "py_function", "thalweg._host" },
                   { "numpy_function", "thalweg._host" },
-                  { "TensorSpec", "thalweg._spec" } };
+                  { "TensorSpec", "thalweg._spec" },
+                  { "device", "thalweg._device" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (PyUnicode_CompareWithASCIIString(name, names[i].name) != 0)
             continue;

@@ -15,9 +15,7 @@ __thalweg_version__ = "0.1.0"
 executing_eagerly = _core.executing_eagerly
 init_scope = _core.init_scope
 
-if "config" not in globals():
-    config = _sys.modules["thalweg.config"] = type(_sys)("thalweg.config")
-config.functions_run_eagerly = _core.functions_run_eagerly
+config.functions_run_eagerly = _core.functions_run_eagerly  # noqa: F821
 
 
 def _run_functions_eagerly(run_eagerly):
@@ -25,7 +23,7 @@ def _run_functions_eagerly(run_eagerly):
     _core.run_functions_eagerly(run_eagerly)
 
 
-config.run_functions_eagerly = config.experimental_run_functions_eagerly = _run_functions_eagerly
+config.run_functions_eagerly = config.experimental_run_functions_eagerly = _run_functions_eagerly  # noqa: F821
 
 
 def _io_later(name):
@@ -38,6 +36,51 @@ def _io_later(name):
 
 
 io.__getattr__ = _io_later  # noqa: F821
+
+
+def _config_later(name):
+    """The devices of tf.config, likewise."""
+    if name not in ("list_physical_devices", "list_logical_devices", "get_visible_devices", "set_visible_devices", "PhysicalDevice",
+                    "LogicalDevice"):
+        raise AttributeError("module 'thalweg.config' has no attribute %r" % name)
+    from thalweg import _device
+    return getattr(_device, name)
+
+
+config.__getattr__ = _config_later  # noqa: F821
+
+
+def _module(name, **members):
+    """A module with members."""
+    made = _sys.modules[__name__ + "." + name] = type(_sys)(__name__ + "." + name)
+    made.__dict__.update(members)
+    return made
+
+
+def _is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
+    """Whether there is a GPU: there is none, of whatever kind."""
+    del cuda_only, min_cuda_compute_capability
+    return False
+
+
+version = _module("version", VERSION=__version__)
+test = _module("test", is_gpu_available=_is_gpu_available, is_built_with_cuda=lambda: False, is_built_with_gpu_support=lambda: False,
+               gpu_device_name=lambda: "")
+keras.__version__ = "2.15.0"  # noqa: F821
+
+
+def _get_value(x):
+    """The value of a variable or tensor as NumPy's; anything else as it is."""
+    return x.numpy() if _core.is_tensor(x) else x
+
+
+def _set_value(x, value):
+    """Sets a variable, its dtype kept."""
+    import numpy
+    x.assign(numpy.asarray(value, dtype=x.dtype.as_numpy_dtype))
+
+
+keras.backend.get_value, keras.backend.set_value = _get_value, _set_value  # noqa: F821
 
 
 def inside_function():

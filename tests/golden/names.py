@@ -1,4 +1,4 @@
-"""What tf.nest, tf.TensorSpec and tf.io.gfile expressions give in TensorFlow: makes tests/python/names.json for
+"""What tf.nest, tf.TensorSpec, tf.io.gfile, tf.device, tf.config and keras.backend expressions give in TensorFlow: makes tests/python/names.json for
 tests/python/test_names.py.
 
 Usage: names.py (needs tensorflow)"""
@@ -93,6 +93,40 @@ hash(tf.TensorSpec([None]))==hash(tf.TensorSpec([None]))
 tf.TensorSpec([1], 'zz')
 tf.TensorSpec.from_tensor(3)
 tf.TensorSpec([2]).shape.rank, tf.TensorSpec([2]).dtype, tf.TensorSpec([2]).name
+tf.config.list_physical_devices()
+tf.config.list_physical_devices('CPU')
+tf.config.list_physical_devices('GPU')
+tf.config.get_visible_devices()
+tf.config.get_visible_devices('GPU')
+tf.config.set_visible_devices([], 'GPU')
+tf.config.set_visible_devices(tf.config.list_physical_devices('CPU'), 'GPU')
+tf.config.set_visible_devices(tf.config.list_physical_devices('CPU'), 'CPU')
+tf.config.set_visible_devices(tf.config.list_physical_devices('CPU')[0])
+tf.config.set_visible_devices(['x'], 'CPU')
+tf.config.list_logical_devices()
+tf.config.list_logical_devices('GPU')
+tf.config.set_visible_devices([], 'CPU')
+tf.config.threading.get_inter_op_parallelism_threads(), tf.config.threading.get_intra_op_parallelism_threads()
+tf.version.VERSION == tf.__version__
+tf.test.is_gpu_available()
+tf.test.is_built_with_cuda(), tf.test.is_built_with_gpu_support()
+tf.test.gpu_device_name()
+tf.get_logger().name
+tf.keras.backend.epsilon()
+tf.keras.backend.floatx()
+tf.keras.backend.set_floatx('float32')
+tf.keras.backend.image_data_format()
+tf.keras.backend.set_image_data_format('channels_last')
+tf.keras.backend.get_value(v)
+tf.keras.backend.get_value(t)
+tf.keras.backend.get_value(3)
+tf.keras.backend.set_value(v, [3, 4]) or v.numpy()
+tf.keras.backend.set_epsilon(0.01) or (tf.keras.backend.epsilon(), tf.keras.losses.binary_crossentropy([1., 0.], [0., 0.5]), tf.keras.losses.categorical_crossentropy([1., 0.], [0., 1.]), tf.keras.backend.set_epsilon(1e-7))
+tf.device('foo').__enter__()
+tf.device(3).__enter__()
+tf.device('/GPU:a').__enter__()
+tf.device('/device:GPU').__enter__()
+[tf.device(d).__enter__() for d in ('/CPU:0', 'cpu', 'CPU:0', '/device:CPU:0', '/job:localhost/replica:0/task:0/device:CPU:0', '/GPU:0', '/TPU:0', None, '')]
 """
 
 

@@ -1,4 +1,4 @@
-"""tf.nest, tf.TensorSpec, tf.io.gfile and other names give what they give in TensorFlow (tests/golden/names.py); files are written and read."""
+"""tf.nest, tf.TensorSpec, tf.io.gfile, tf.config and other names give what they give in TensorFlow (tests/golden/names.py); files are written and read."""
 import importlib.util
 import json
 import os
@@ -94,3 +94,37 @@ def test_a_file_that_is_never_written_is_not_made(tmp_path):
     with tf.io.gfile.GFile(name, "w"):
         pass
     assert not tf.io.gfile.exists(name)
+
+
+def test_threads_are_set():
+    threading = tf.config.threading
+    threading.set_intra_op_parallelism_threads(1)
+    threading.set_inter_op_parallelism_threads(3)
+    assert threading.get_intra_op_parallelism_threads() == 1 and threading.get_inter_op_parallelism_threads() == 3
+    assert float(tf.reduce_sum(tf.ones([1000, 1000]))) == 1e6
+    threading.set_intra_op_parallelism_threads(0)
+    threading.set_inter_op_parallelism_threads(0)
+    assert threading.get_intra_op_parallelism_threads() == 0
+    assert float(tf.reduce_sum(tf.ones([1000, 1000]))) == 1e6
+    with pytest.raises(tf.errors.InvalidArgumentError, match="num_threads is -1"):
+        threading.set_intra_op_parallelism_threads(-1)
+
+
+def test_operations_run_under_any_device():
+    for name in ("/CPU:0", "/GPU:0", None):
+        with tf.device(name):
+            assert int(tf.add(1, 2)) == 3
+    with pytest.raises(tf.errors.InvalidArgumentError, match="unknown device"):
+        with tf.device("/job:other"):
+            pass
+
+
+def test_defaults_that_cannot_be_changed():
+    backend = tf.keras.backend
+    with pytest.raises(tf.errors.UnimplementedError, match="only float32"):
+        backend.set_floatx("float64")
+    with pytest.raises(tf.errors.UnimplementedError, match="only channels_last"):
+        backend.set_image_data_format("channels_first")
+    for call in (backend.set_floatx, backend.set_image_data_format):
+        with pytest.raises(ValueError, match="Unknown"):
+            call("int32")

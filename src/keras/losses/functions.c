@@ -5,11 +5,10 @@
 #include "keras/losses/losses.h"
 #include "op/array/array.h"
 
-static const double epsilon = 1e-7;
-
 /* Between epsilon and 1 - epsilon, so that the logarithm is finite. */
 static tw_tensor *clip(tw_tensor *p)
 {
+    double epsilon = tw__keras_epsilon();
     double high = p->dtype == TW_FLOAT64 ? 1 - epsilon : (double)(1.0f - (float)epsilon);
     tw_tensor *low = tw__float_scalar(p->dtype, epsilon), *limit = tw__float_scalar(p->dtype, high);
     tw_tensor *clipped = low && limit ? tw__call(&tw__op_ClipByValue, TW_IN(p, low, limit), 3, NULL, 0) : NULL;
@@ -246,7 +245,7 @@ static tw_tensor *shifted_log(tw_tensor *p, tw_tensor *shift)
 /* -(z log(p + e) + (1 - z) log(1 - p + e)) */
 static tw_tensor *binary_from_probabilities(tw_tensor *z, tw_tensor *given)
 {
-    tw_tensor *p = clip(given), *one = tw__float_scalar(given->dtype, 1), *shift = tw__float_scalar(given->dtype, epsilon);
+    tw_tensor *p = clip(given), *one = tw__float_scalar(given->dtype, 1), *shift = tw__float_scalar(given->dtype, tw__keras_epsilon());
     bool good = p && one && shift;
     tw_tensor *first = good ? shifted_log(p, shift) : NULL, *rest = good ? TW_BINARY(Sub, one, p) : NULL;
     tw_tensor *second = shifted_log(rest, shift), *other = good ? TW_BINARY(Sub, one, z) : NULL;

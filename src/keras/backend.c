@@ -1,0 +1,55 @@
+/* keras.backend: the values that all of Keras goes by.
+ *
+ * Only epsilon can be changed: layers are of float32 and have their channels last unless they are told otherwise, and setting another
+ * default for them is an error. */
+#include <string.h>
+#include "keras/losses/losses.h"
+#include "rows.h"
+
+static _Atomic double epsilon = 1e-7;
+
+double tw__keras_epsilon(void)
+{
+    return epsilon;
+}
+
+TW_API(backend_epsilon, "keras.backend.epsilon() -> float", "What losses keep away from 0 by.")
+{
+    return epsilon;
+}
+
+TW_API(backend_set_epsilon, "keras.backend.set_epsilon(value: float)", "Sets what losses keep away from 0 by.")
+{
+    epsilon = args->value;
+    return TW_OK;
+}
+
+TW_API(backend_floatx, "keras.backend.floatx() -> str", "The dtype of layers that are given none.")
+{
+    return tw__strdup("float32");
+}
+
+TW_API(backend_set_floatx, "keras.backend.set_floatx(value: str)", "Sets the dtype of layers that are given none: float32.")
+{
+    if (strcmp(args->value, "float32") == 0)
+        return TW_OK;
+    if (strcmp(args->value, "float64") == 0 || strcmp(args->value, "float16") == 0)
+        return tw__fail(TW_UNIMPLEMENTED, "keras.backend.set_floatx: value is %s; only float32 is supported as the default, give layers their dtype",
+                        args->value);
+    return tw__fail(TW_VALUE_ERROR, "Unknown `floatx` value: %s. Expected one of {'float16', 'float32', 'float64'}", args->value);
+}
+
+TW_API(backend_image_data_format, "keras.backend.image_data_format() -> str", "Where the channels of images are unless a layer says so.")
+{
+    return tw__strdup("channels_last");
+}
+
+TW_API(backend_set_image_data_format, "keras.backend.set_image_data_format(data_format: str)",
+       "Sets where the channels of images are unless a layer says so: channels_last.")
+{
+    if (strcmp(args->data_format, "channels_last") == 0)
+        return TW_OK;
+    if (strcmp(args->data_format, "channels_first") == 0)
+        return tw__fail(TW_UNIMPLEMENTED, "keras.backend.set_image_data_format: data_format is channels_first; only channels_last is supported");
+    return tw__fail(TW_VALUE_ERROR, "Unknown `data_format`: %s. Expected one of {'channels_first', 'channels_last'}", args->data_format);
+}

@@ -4,6 +4,8 @@
 
 tw_tensor *tw__gradient_add(tw_tensor *a, tw_tensor *b)
 {
+    if (a->dtype == TW_VARIANT) /* lists of tensors */
+        return TW_BINARY(AddN, a, b);
     return TW_BINARY(AddV2, a, b);
 }
 

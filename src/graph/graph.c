@@ -8,6 +8,9 @@ static void node_free(tw__node *node)
 {
     tw__attrs_end(node->attrs, node->attr_count);
     tw__free(node->attrs);
+    if (node->lean_attrs)
+        tw__attrs_end(node->lean_attrs, node->attr_count);
+    tw__free(node->lean_attrs);
     tw__free(node->name);
     tw__free(node->inputs);
     tw__free(node->controls);
@@ -40,6 +43,43 @@ tw__graph *tw__graph_new(tw__graph *outer)
     if (graph)
         graph->outer = tw_retain(outer);
     return graph;
+}
+
+void tw__graph_enter(tw__graph *graph)
+{
+    graph->users++;
+}
+
+static void drop_functions(tw_attr *attrs, int count)
+{
+    for (int i = 0; attrs && i < count; i++) {
+        if (attrs[i].kind == TW_ATTR_FUNC) {
+            void *function = attrs[i].func;
+            attrs[i].func = NULL;
+            tw_release(function);
+        }
+    }
+}
+
+void tw__graph_leave(tw__graph *graph)
+{
+    if (--graph->users > 0)
+        return;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        drop_functions(graph->nodes[i]->attrs, graph->nodes[i]->attr_count);
+        drop_functions(graph->nodes[i]->lean_attrs, graph->nodes[i]->attr_count);
+    }
+}
+
+tw_status tw__node_set_lean(tw__node *node, const tw_attr *attrs, int lean_inputs, int lean_outputs)
+{
+    void *block = tw__alloc(tw__attrs_bytes(attrs, node->attr_count));
+    if (!block)
+        return TW_RESOURCE_EXHAUSTED;
+    node->lean_attrs = tw__attrs_copy(attrs, node->attr_count, block);
+    node->lean_inputs = lean_inputs;
+    node->lean_outputs = lean_outputs;
+    return TW_OK;
 }
 
 tw__node *tw__graph_find(const tw__graph *graph, const char *name)

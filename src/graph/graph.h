@@ -33,6 +33,10 @@ struct tw__node {
     int output_count;
     tw_dtype *out_dtypes;
     tw_shape *out_shapes;
+    /* The same node for those who need the first outputs only: fewer inputs, other attrs; NULL if there is no such form. A loop that keeps
+     * what its gradient needs has one, which a plan takes when nothing of that is asked for. */
+    tw_attr *lean_attrs;
+    int lean_inputs, lean_outputs;
 };
 
 typedef struct tw__capture {
@@ -51,11 +55,19 @@ struct tw__graph {
     tw__capture *captures;
     size_t capture_count, capture_capacity;
     tw__pointer_map captured; /* outside tensor -> index */
+    int users;              /* functions made of this graph; see tw__graph_leave */
     int64_t random_ops;     /* seedless random ops so far: their second seed */
 };
 
 extern const tw_class tw__graph_class;
 tw__graph *tw__graph_new(tw__graph *outer);
+
+/* Functions in a graph's nodes may hold the graph in turn (they captured something of it). Who runs the graph says so; when the last one
+ * leaves, the nodes' functions are dropped, which ends such circles. */
+void tw__graph_enter(tw__graph *graph);
+void tw__graph_leave(tw__graph *graph);
+/* Gives the node its lean form. Attrs are complete and are copied. */
+tw_status tw__node_set_lean(tw__node *node, const tw_attr *attrs, int lean_inputs, int lean_outputs);
 
 /* The graph that the thread traces into, or NULL. */
 extern _Thread_local tw__graph *tw__tracing;

@@ -1,4 +1,5 @@
 /* Ones and zeros like another tensor. */
+#include "op/list/list.h"
 #include "rows.h"
 
 static void fill_ones(tw_tensor *tensor)
@@ -38,7 +39,9 @@ static tw_status ones_compute(tw__kernel *kernel)
 static tw_status zeros_compute(tw__kernel *kernel)
 {
     tw_tensor *out = kernel->outputs[0];
-    if (out->dtype != TW_STRING)
+    if (out->dtype == TW_VARIANT && out->count == 1)
+        return tw__output_take(kernel, 0, tw__list_zeros_like(kernel->op, kernel->inputs[0]));
+    if (out->dtype != TW_STRING && out->dtype != TW_VARIANT && out->dtype != TW_RESOURCE)
         memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
     return TW_OK;
 }

@@ -1,6 +1,7 @@
 /* Choosing between values: Select, SelectV2, Where, ClipByValue; and the sum of many tensors. */
 #include "kernel/kernel.h"
 #include "op/gradient.h"
+#include "op/list/list.h"
 #include "rows.h"
 
 static tw_status select_elements(tw__kernel *kernel, const tw_shape *condition_shape)
@@ -245,9 +246,22 @@ static void add_pieces(void *context, int64_t begin, int64_t end)
     }
 }
 
+static tw_status add_lists(tw__kernel *kernel)
+{
+    tw_tensor *sum = tw_retain(kernel->inputs[0]);
+    for (int i = 1; sum && i < kernel->input_count; i++) {
+        tw_tensor *next = tw__list_add(kernel->op, sum, kernel->inputs[i]);
+        tw_release(sum);
+        sum = next;
+    }
+    return tw__output_take(kernel, 0, sum);
+}
+
 static tw_status add_n_compute(tw__kernel *kernel)
 {
     tw_tensor *first = kernel->inputs[0];
+    if (first->dtype == TW_VARIANT)
+        return add_lists(kernel);
     if (!tw__binary_has(&tw__binary_add, first->dtype))
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(first->dtype));
     if (kernel->input_count == 1)

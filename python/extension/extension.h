@@ -210,6 +210,15 @@ void tw__py_hooks_start(void);
 
 /* ---- tracing (trace.c) ---- */
 PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments);
+tw_tensor **tw__py_read_tensors(PyObject *value, int *count); /* new references in an array from tw__alloc; NULL: an exception is set */
+PyObject *tw__py_wrap_list(tw_tensor *const *tensors, int count);
+/* A Python function of flat tensors as the body of a tw__function; it is the context. */
+tw_status tw__py_flat_body(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs, int *output_count);
+
+/* ---- branches and loops (control.c) ---- */
+PyObject *tw__py_is_tracing(PyObject *self, PyObject *unused);
+PyObject *tw__py_cond(PyObject *self, PyObject *arguments);
+PyObject *tw__py_while(PyObject *self, PyObject *arguments);
 
 /* ---- raw ops (raw_ops.c) ---- */
 PyObject *tw__py_raw_op(PyObject *module, PyObject *name);     /* raw_ops.__getattr__ */

@@ -5,7 +5,7 @@
 #include "function/function.h"
 
 /* The tensors of a sequence as new references, an array from tw__alloc_array; NULL: an exception is set. */
-static tw_tensor **read_tensors(PyObject *value, int *count)
+tw_tensor **tw__py_read_tensors(PyObject *value, int *count)
 {
     PyObject *list = PySequence_List(value);
     if (!list)
@@ -30,7 +30,7 @@ static tw_tensor **read_tensors(PyObject *value, int *count)
     return tensors;
 }
 
-static PyObject *wrap_list(tw_tensor *const *tensors, int count)
+PyObject *tw__py_wrap_list(tw_tensor *const *tensors, int count)
 {
     PyObject *list = PyList_New(count);
     for (int i = 0; list && i < count; i++) {
@@ -41,14 +41,14 @@ static PyObject *wrap_list(tw_tensor *const *tensors, int count)
     return list;
 }
 
-static tw_status body(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs, int *output_count)
+tw_status tw__py_flat_body(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs, int *output_count)
 {
-    PyObject *list = wrap_list(arguments, argument_count);
+    PyObject *list = tw__py_wrap_list(arguments, argument_count);
     PyObject *tuple = list ? PyList_AsTuple(list) : NULL;
     PyObject *result = tuple ? PyObject_CallObject(context, tuple) : NULL;
     Py_XDECREF(list);
     Py_XDECREF(tuple);
-    tw_tensor **results = result ? read_tensors(result, output_count) : NULL;
+    tw_tensor **results = result ? tw__py_read_tensors(result, output_count) : NULL;
     Py_XDECREF(result);
     *outputs = results;
     return results ? TW_OK : tw__py_failed();
@@ -64,7 +64,7 @@ static tw__function *trace(PyObject *function, tw_tensor *const *tensors, int co
         for (int k = 0; relax == 1 && k < shapes[i].rank; k++)
             shapes[i].dims[k] = -1;
     }
-    tw__function *f = dtypes && shapes ? tw__function_trace("traced", dtypes, shapes, count, body, function) : NULL;
+    tw__function *f = dtypes && shapes ? tw__function_trace("traced", dtypes, shapes, count, tw__py_flat_body, function) : NULL;
     tw__free(dtypes);
     tw__free(shapes);
     return f;
@@ -77,7 +77,7 @@ PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments)
     int relax = 0, count = 0, times = 1;
     if (!PyArg_ParseTuple(arguments, "OO|ii", &function, &values, &relax, &times))
         return NULL;
-    tw_tensor **tensors = read_tensors(values, &count);
+    tw_tensor **tensors = tw__py_read_tensors(values, &count);
     if (!tensors)
         return NULL;
     tw__function *f = trace(function, tensors, count, relax);
@@ -85,7 +85,7 @@ PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments)
     PyObject *list = results ? PyList_New(0) : tw__py_raise();
     for (int call = 0; list && call < times; call++) {
         bool called = tw__function_call(f, tensors, results) == TW_OK;
-        PyObject *part = called ? wrap_list(results, f->output_count) : tw__py_raise();
+        PyObject *part = called ? tw__py_wrap_list(results, f->output_count) : tw__py_raise();
         for (int i = 0; called && i < f->output_count; i++)
             tw_release(results[i]);
         Py_ssize_t end = PyList_Size(list);

@@ -19,6 +19,9 @@ static void function_destroy(void *self)
     tw_release(f->tape);
     tw_release(f->forward);
     tw_release(f->backward);
+    tw_release(f->form);
+    if (f->graph)
+        tw__graph_leave(f->graph);
     tw_release(f->graph);
     tw__free(f->input_tensors);
     tw__free(f->output_tensors);
@@ -31,6 +34,18 @@ static void function_destroy(void *self)
 }
 
 const tw_class tw__function_class = { .name = "Function", .size = sizeof(tw__function), .destroy = function_destroy };
+
+enum { DEPTH_LIMIT = 100 };
+
+static tw_status check_depth(const char *name)
+{
+    int depth = 0;
+    for (const tw__graph *g = tw__tracing; g; g = g->outer)
+        depth++;
+    if (depth < DEPTH_LIMIT)
+        return TW_OK;
+    return tw__fail(TW_RESOURCE_EXHAUSTED, "%s: functions, branches and loops are nested more than %d deep", name, DEPTH_LIMIT);
+}
 
 static bool has_effects(const tw__graph *graph)
 {
@@ -91,11 +106,13 @@ tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const
 tw__function *tw__function_trace_named(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
                                        int argument_count, tw__function_body body, void *context)
 {
-    tw__function *f = tw__object_new(&tw__function_class);
+    tw__function *f = check_depth(name) == TW_OK ? tw__object_new(&tw__function_class) : NULL;
     if (!f)
         return NULL;
     f->name = tw__strdup(name);
     f->graph = tw__graph_new(tw__tracing);
+    if (f->graph)
+        tw__graph_enter(f->graph);
     f->tape = tw_tape(.persistent = true);
     f->inputs = tw__alloc_array((size_t)argument_count + 1, sizeof *f->inputs);
     f->input_tensors = tw__alloc_array((size_t)argument_count + 1, sizeof *f->input_tensors);
@@ -187,7 +204,88 @@ tw_status tw__function_run(tw__function *f, tw_tensor *const *inputs, tw_tensor 
     return status;
 }
 
-static tw_status call_with(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
+tw_dtype tw__function_output_dtype(const tw__function *f, int output)
+{
+    return f->outputs[output].node->out_dtypes[f->outputs[output].output];
+}
+
+const tw_shape *tw__function_output_shape(const tw__function *f, int output)
+{
+    return &f->outputs[output].node->out_shapes[f->outputs[output].output];
+}
+
+tw_status tw__function_set_captures(tw__function *f, tw_tensor *const *captures, int count)
+{
+    size_t all = (size_t)f->argument_count + (size_t)count + 1;
+    tw__node **inputs = tw__alloc_array(all, sizeof *inputs);
+    tw_tensor **tensors = tw__alloc_array(all, sizeof *tensors), **held = tw__alloc_array((size_t)count + 1, sizeof *held);
+    tw_status status = inputs && tensors && held ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        tw__node *inside = NULL;
+        for (int k = f->argument_count; k < f->input_count && !inside; k++) {
+            if (f->captures[k - f->argument_count] == captures[i])
+                inside = f->inputs[k];
+        }
+        if (!inside) {
+            tw_tensor *placeholder = tw__graph_placeholder(f->graph, captures[i]->dtype, &captures[i]->shape, NULL);
+            if (!placeholder)
+                status = tw__error_status();
+            else
+                inside = placeholder->node;
+            tw_release(placeholder);
+        }
+        inputs[f->argument_count + i] = inside;
+    }
+    if (status != TW_OK) {
+        tw__free(inputs);
+        tw__free(tensors);
+        tw__free(held);
+        return status;
+    }
+    for (int i = 0; i < f->argument_count; i++) {
+        inputs[i] = f->inputs[i];
+        tensors[i] = f->input_tensors[i];
+    }
+    for (int i = 0; i < count; i++) {
+        tensors[f->argument_count + i] = tw_retain(captures[i]);
+        held[i] = tw_retain(captures[i]);
+    }
+    for (int i = f->argument_count; i < f->input_count; i++) {
+        tw_release(f->input_tensors[i]);
+        tw_release(f->captures[i - f->argument_count]);
+    }
+    tw__free(f->inputs);
+    tw__free(f->input_tensors);
+    tw__free(f->captures);
+    f->inputs = inputs;
+    f->input_tensors = tensors;
+    f->captures = held;
+    f->input_count = f->argument_count + count;
+    return TW_OK;
+}
+
+tw_status tw__function_pass_captures(tw__function *f)
+{
+    int count = f->input_count - f->argument_count;
+    size_t room = (size_t)(f->output_count + count) + 1;
+    tw__edge *outputs = tw__realloc(f->outputs, room * sizeof *outputs);
+    if (!outputs)
+        return TW_RESOURCE_EXHAUSTED;
+    f->outputs = outputs;
+    tw_tensor **tensors = tw__realloc(f->output_tensors, room * sizeof *tensors);
+    if (!tensors)
+        return TW_RESOURCE_EXHAUSTED;
+    f->output_tensors = tensors;
+    for (int i = 0; i < count; i++) {
+        if (f->tape && tw__function_carries(f->captures[i]->dtype))
+            TW_TRY(tw__tape_watch(f->tape, f->captures[i]));
+        outputs[f->output_count] = (tw__edge){ f->inputs[f->argument_count + i], 0 };
+        tensors[f->output_count++] = tw_retain(f->captures[i]);
+    }
+    return TW_OK;
+}
+
+tw_status tw__function_call_plain(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
     tw_dtype few[32], *types = f->output_count <= 32 ? few : tw__alloc_array((size_t)f->output_count, sizeof *types);
     if (!types)
@@ -206,10 +304,10 @@ static tw_status call_with(tw__function *f, tw_tensor *const *inputs, tw_tensor 
 tw_status tw__function_call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
     if (!tw__active_tapes || !f->tape || !tw__tapes_follow(inputs, f->input_count))
-        return call_with(f, inputs, outputs);
+        return tw__function_call_plain(f, inputs, outputs);
     TW_TRY(tw__function_differentiate(f));
     tw_tensor **all = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *all);
-    tw_status status = all ? call_with(f->forward, inputs, all) : TW_RESOURCE_EXHAUSTED;
+    tw_status status = all ? tw__function_call_plain(f->forward, inputs, all) : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < f->forward->output_count; i++) {
         if (i < f->output_count)
             outputs[i] = all[i];

@@ -23,6 +23,7 @@ typedef struct tw__function {
     struct tw__function *forward, *backward; /* made when first differentiated; see gradient.c */
     int *backward_sources;      /* per input: which output of backward is its gradient, or -1 */
     int *forward_of_capture;    /* per capture of backward: output of forward (>= 0) or input -1 - i */
+    tw_object *form;            /* of branches and bodies that keep what the gradient needs: how they were made (cond.c, while.c) */
     _Atomic int lock;
 } tw__function;
 
@@ -46,6 +47,19 @@ tw_status tw__function_call(tw__function *function, tw_tensor *const *arguments,
 tw_status tw__function_call_given(tw__function *function, tw_tensor *const *inputs, tw_tensor **outputs);
 /* Runs it without tapes or tracing: all inputs given. */
 tw_status tw__function_run(tw__function *function, tw_tensor *const *inputs, tw_tensor **outputs);
+/* The same as it stands: tapes do not make it another form. */
+tw_status tw__function_call_plain(tw__function *function, tw_tensor *const *inputs, tw_tensor **outputs);
+/* The captures become these, in this order; they contain those it has. The others are inputs that it does not use. */
+tw_status tw__function_set_captures(tw__function *function, tw_tensor *const *captures, int count);
+/* Further results: the captures themselves. */
+tw_status tw__function_pass_captures(tw__function *function);
+/* The results' dtypes and shapes. */
+tw_dtype tw__function_output_dtype(const tw__function *function, int output);
+const tw_shape *tw__function_output_shape(const tw__function *function, int output);
+/* Whether a gradient of a value of that dtype is passed along: numbers, and lists of tensors. */
+bool tw__function_carries(tw_dtype dtype);
+/* How many derivatives are being made, one of another, in this thread. */
+extern _Thread_local int tw__derivation_depth;
 /* Makes forward and backward. */
 tw_status tw__function_differentiate(tw__function *function);
 

@@ -15,9 +15,11 @@ typedef struct backward_body {
     int *sources; /* per input of f: position among the results, or -1 */
 } backward_body;
 
-static bool is_real(tw_dtype dtype)
+_Thread_local int tw__derivation_depth;
+
+bool tw__function_carries(tw_dtype dtype)
 {
-    return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype);
+    return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype) || dtype == TW_VARIANT;
 }
 
 /* Arguments: the gradients of f's results of float dtypes, in order. */
@@ -32,7 +34,7 @@ static tw_status trace_backward(void *context, tw_tensor *const *arguments, int 
     tw_status status = targets && seeds && gradients ? TW_OK : TW_RESOURCE_EXHAUSTED;
     int count = 0;
     for (int i = 0; status == TW_OK && i < f->output_count; i++) {
-        if (is_real(f->output_tensors[i]->dtype)) {
+        if (tw__function_carries(f->output_tensors[i]->dtype)) {
             targets[count] = f->output_tensors[i];
             seeds[count] = arguments[count];
             count++;
@@ -67,6 +69,7 @@ static tw__function *make_forward(tw__function *f, const tw__edge *more, int mor
         return NULL;
     forward->name = tw__format("%s_forward", f->name);
     forward->graph = tw_retain(f->graph);
+    tw__graph_enter(f->graph);
     forward->stateful = f->stateful;
     forward->inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *forward->inputs);
     forward->outputs = tw__alloc_array((size_t)(f->output_count + more_count) + 1, sizeof *forward->outputs);
@@ -137,7 +140,7 @@ static tw_status differentiate(tw__function *f)
     tw_status status = dtypes && shapes && f->backward_sources ? TW_OK : TW_RESOURCE_EXHAUSTED;
     int count = 0;
     for (int i = 0; status == TW_OK && i < f->output_count; i++) {
-        if (is_real(f->output_tensors[i]->dtype)) {
+        if (tw__function_carries(f->output_tensors[i]->dtype)) {
             dtypes[count] = f->output_tensors[i]->dtype;
             shapes[count++] = f->output_tensors[i]->shape;
         }
@@ -164,7 +167,9 @@ tw_status tw__function_differentiate(tw__function *f)
 {
     while (atomic_exchange(&f->lock, 1))
         sched_yield();
+    tw__derivation_depth++;
     tw_status status = f->forward ? TW_OK : differentiate(f);
+    tw__derivation_depth--;
     atomic_store(&f->lock, 0);
     return status;
 }
@@ -211,7 +216,7 @@ static tw_status call_gradient(tw__gradient *gradient)
     tw_status status = arguments && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     int real = 0, own = 0;
     for (int i = 0; status == TW_OK && i < gradient->output_count && real < backward->argument_count; i++) {
-        if (!is_real(gradient->outputs[i]->dtype))
+        if (!tw__function_carries(gradient->outputs[i]->dtype))
             continue;
         arguments[real] = gradient->output_grads[i] ? tw_retain(gradient->output_grads[i]) : TW_UNARY(ZerosLike, gradient->outputs[i]);
         if (!arguments[real])

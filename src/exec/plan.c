@@ -11,22 +11,33 @@ static bool reads_only(const tw_op *op)
     return op == &tw__op_ReadVariableOp || op == &tw__op_ResourceGather;
 }
 
-/* Marks what the outputs need, and what has effects of its own. */
-static bool *find_needed(const tw__graph *graph, const tw__edge *outputs, int output_count)
+enum { NOT_NEEDED, LEAN, WHOLE }; /* how much of a node */
+
+static void need(char *needed, tw__edge edge)
 {
-    bool *needed = tw__alloc_array(graph->node_count + 1, sizeof *needed);
+    char how = edge.node->lean && edge.output < edge.node->lean->output_count ? LEAN : WHOLE;
+    if (needed[edge.node->id] < how)
+        needed[edge.node->id] = how;
+}
+
+/* Marks what the outputs need, and what has effects of its own. */
+static char *find_needed(const tw__graph *graph, const tw__edge *outputs, int output_count)
+{
+    char *needed = tw__alloc_array(graph->node_count + 1, sizeof *needed);
     if (!needed)
         return NULL;
     for (int i = 0; i < output_count; i++)
-        needed[outputs[i].node->id] = true;
+        need(needed, outputs[i]);
     for (size_t i = graph->node_count; i-- > 0;) {
         const tw__node *node = graph->nodes[i];
         if (node->op->stateful && !reads_only(node->op))
-            needed[i] = true;
+            needed[i] = needed[i] == WHOLE || !node->lean ? WHOLE : LEAN;
+        if (needed[i] == LEAN)
+            node = node->lean;
         for (int k = 0; needed[i] && k < node->input_count; k++)
-            needed[node->inputs[k].node->id] = true;
+            need(needed, node->inputs[k]);
         for (int k = 0; needed[i] && k < node->control_count; k++)
-            needed[node->controls[k]->id] = true;
+            need(needed, (tw__edge){ node->controls[k], 0 });
     }
     return needed;
 }
@@ -65,13 +76,15 @@ static tw_status add_step(tw__draft *draft, const tw__node *node, int32_t *input
     return TW_OK;
 }
 
-static tw_status find_steps(tw__draft *draft, const bool *needed)
+static tw_status find_steps(tw__draft *draft, const char *needed)
 {
     tw__plan *plan = draft->plan;
     for (size_t i = 0; i < plan->graph->node_count; i++) {
         const tw__node *node = plan->graph->nodes[i];
         if (!needed[i])
             continue;
+        if (needed[i] == LEAN)
+            node = node->lean;
         if (node->op == &tw__op_Const) {
             plan->constants[draft->first_place[i]] = tw_retain(tw__attr_find(node->op, node->attrs, "value")->tensor);
             continue;
@@ -181,7 +194,7 @@ static tw_status number_places(tw__draft *draft)
     return draft->stands_for ? TW_OK : TW_RESOURCE_EXHAUSTED;
 }
 
-static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__edge *outputs, bool *needed)
+static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__edge *outputs, char *needed)
 {
     tw__plan *plan = draft->plan;
     if (!draft->first_place || !needed)
@@ -196,7 +209,7 @@ static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__e
         return TW_RESOURCE_EXHAUSTED;
     for (int i = 0; i < plan->argument_count; i++) {
         plan->arguments[i] = draft->first_place[arguments[i]->id];
-        needed[arguments[i]->id] = false;
+        needed[arguments[i]->id] = NOT_NEEDED;
     }
     TW_TRY(find_steps(draft, needed));
     for (int i = 0; i < plan->output_count; i++)
@@ -219,7 +232,7 @@ tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argumen
     plan->argument_count = argument_count;
     plan->output_count = output_count;
     tw__draft draft = { .plan = plan, .first_place = tw__alloc_array(graph->node_count + 1, sizeof(int32_t)) };
-    bool *needed = find_needed(graph, outputs, output_count);
+    char *needed = find_needed(graph, outputs, output_count);
     tw_status status = build(&draft, arguments, outputs, needed);
     tw__free(needed);
     tw__free(draft.first_place);

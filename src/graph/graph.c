@@ -8,9 +8,11 @@ static void node_free(tw__node *node)
 {
     tw__attrs_end(node->attrs, node->attr_count);
     tw__free(node->attrs);
-    if (node->lean_attrs)
-        tw__attrs_end(node->lean_attrs, node->attr_count);
-    tw__free(node->lean_attrs);
+    if (node->lean) { /* its own are only the attrs */
+        tw__attrs_end(node->lean->attrs, node->lean->attr_count);
+        tw__free(node->lean->attrs);
+        tw__free(node->lean);
+    }
     tw__free(node->name);
     tw__free(node->inputs);
     tw__free(node->controls);
@@ -67,18 +69,25 @@ void tw__graph_leave(tw__graph *graph)
         return;
     for (size_t i = 0; i < graph->node_count; i++) {
         drop_functions(graph->nodes[i]->attrs, graph->nodes[i]->attr_count);
-        drop_functions(graph->nodes[i]->lean_attrs, graph->nodes[i]->attr_count);
+        if (graph->nodes[i]->lean)
+            drop_functions(graph->nodes[i]->lean->attrs, graph->nodes[i]->lean->attr_count);
     }
 }
 
 tw_status tw__node_set_lean(tw__node *node, const tw_attr *attrs, int lean_inputs, int lean_outputs)
 {
     void *block = tw__alloc(tw__attrs_bytes(attrs, node->attr_count));
-    if (!block)
+    tw__node *lean = tw__alloc_zero(sizeof *lean);
+    if (!block || !lean) {
+        tw__free(block);
+        tw__free(lean);
         return TW_RESOURCE_EXHAUSTED;
-    node->lean_attrs = tw__attrs_copy(attrs, node->attr_count, block);
-    node->lean_inputs = lean_inputs;
-    node->lean_outputs = lean_outputs;
+    }
+    *lean = *node;
+    lean->attrs = tw__attrs_copy(attrs, node->attr_count, block);
+    lean->input_count = lean_inputs;
+    lean->output_count = lean_outputs;
+    node->lean = lean;
     return TW_OK;
 }
 

@@ -35,8 +35,7 @@ struct tw__node {
     tw_shape *out_shapes;
     /* The same node for those who need the first outputs only: fewer inputs, other attrs; NULL if there is no such form. A loop that keeps
      * what its gradient needs has one, which a plan takes when nothing of that is asked for. */
-    tw_attr *lean_attrs;
-    int lean_inputs, lean_outputs;
+    tw__node *lean;
 };
 
 typedef struct tw__capture {

@@ -1,0 +1,626 @@
+/* While: a function runs again and again.
+ *
+ * The values of a loop are a counter, the greatest count (-1: none), the caller's values, and what cond and body capture, which goes round
+ * unchanged. When a tape follows the inputs, a body that keeps what its gradient needs is used: it pushes those values onto lists, one list
+ * per value. The gradient is a loop over the body's backward function that pops them. A plan that needs only the results takes the plain
+ * loop (the node's lean form). */
+#include <time.h>
+
+#include "function/control.h"
+#include "rows.h"
+
+enum { OWN = 2, FEW = 32 }; /* the counter and its limit */
+
+typedef struct loop_form {
+    tw_object object;
+    tw__function *cond, *body; /* the plain ones */
+    int *stacked;              /* what is pushed: an input of the body (-1 - i) or an output of its forward form */
+    int stack_count;
+    int *source;               /* per capture of backward: a stack (>= 0), an input that stays the same (-1 - i), or INT32_MIN: itself */
+} loop_form;
+
+static void form_destroy(void *self)
+{
+    loop_form *form = self;
+    tw_release(form->cond);
+    tw_release(form->body);
+    tw__free(form->stacked);
+    tw__free(form->source);
+}
+
+static const tw_class form_class = { .name = "WhileForm", .size = sizeof(loop_form), .destroy = form_destroy };
+
+/* ---- the ops ---- */
+
+static tw__function *function_of(const tw_op *op, const tw_attr *attrs, const char *name)
+{
+    return tw__attr_find(op, attrs, name)->func;
+}
+
+static tw_status while_shape(tw__inference *inference)
+{
+    for (int which = 0; which < 2; which++) {
+        const char *name = which ? "body" : "cond";
+        const tw__function *f = function_of(inference->op, inference->attrs, name);
+        if (!tw__is(f, &tw__function_class))
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the attr %s is no function", name);
+        if (f->input_count != inference->input_count || f->output_count != (which ? inference->output_count : 1))
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%s %s takes %d inputs and gives %d outputs for %d values", name, f->name,
+                              f->input_count, f->output_count, inference->input_count);
+        for (int i = 0; i < f->input_count; i++) {
+            bool same = f->inputs[i]->out_dtypes[0] == inference->dtypes[i] &&
+                        (!which || tw__function_output_dtype(f, i) == inference->dtypes[i]);
+            if (!same)
+                return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "value %d of %s %s is not %s throughout", i, name, f->name,
+                                  tw_dtype_name(inference->dtypes[i]));
+        }
+    }
+    const tw_attr *shapes = TW_ATTR(inference, "output_shapes");
+    for (int i = 0; i < inference->output_count; i++)
+        inference->out_shapes[i] = shapes->count == inference->output_count ? shapes->shapes[i] : TW_UNKNOWN_SHAPE;
+    return TW_OK;
+}
+
+/* Lets the embedding program stop a long loop, some twenty times a second. */
+static tw_status check_interrupt(struct timespec *last)
+{
+    struct timespec now;
+    if (!tw__interrupt_hook)
+        return TW_OK;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if ((now.tv_sec - last->tv_sec) * 1000 + (now.tv_nsec - last->tv_nsec) / 1000000 < 50)
+        return TW_OK;
+    *last = now;
+    return tw__interrupt_hook();
+}
+
+static tw_status while_compute(tw__kernel *kernel)
+{
+    tw__function *cond = function_of(kernel->op, kernel->attrs, "cond"), *body = function_of(kernel->op, kernel->attrs, "body");
+    int count = kernel->input_count;
+    tw_tensor *few[2 * FEW], **now = count <= FEW ? few : tw__alloc_array(2 * (size_t)count, sizeof *now), **space = now;
+    if (!now)
+        return TW_RESOURCE_EXHAUSTED;
+    tw_tensor **next = now + count;
+    for (int i = 0; i < count; i++)
+        now[i] = tw_retain(kernel->inputs[i]);
+    struct timespec last;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &last);
+    tw_status status = TW_OK;
+    for (;;) {
+        tw_tensor *truth = NULL;
+        status = tw__function_run(cond, now, &truth);
+        if (status == TW_OK && (truth->dtype != TW_BOOL || truth->count != 1))
+            status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the condition is %s %s, not one bool", tw_dtype_name(truth->dtype),
+                                tw__shape_text(&truth->shape));
+        bool go_on = status == TW_OK && *(const bool *)truth->data;
+        tw_release(truth);
+        if (go_on)
+            status = check_interrupt(&last);
+        if (status != TW_OK || !go_on)
+            break;
+        status = tw__function_run(body, now, next);
+        if (status != TW_OK)
+            break;
+        for (int i = 0; i < count; i++)
+            tw_release(now[i]);
+        tw_tensor **swap = now;
+        now = next;
+        next = swap;
+    }
+    for (int i = 0; i < count; i++) {
+        if (status == TW_OK)
+            kernel->outputs[i] = now[i];
+        else
+            tw_release(now[i]);
+    }
+    if (space != few)
+        tw__free(space);
+    return status;
+}
+
+/* ---- the gradient ---- */
+
+typedef struct reverse {
+    tw__gradient *g;
+    loop_form *form;
+    int *slot;      /* per value: its place among the reverse loop's values, or -1 */
+    int slot_count; /* the lists follow */
+} reverse;
+
+static tw_status always(__attribute__((unused)) void *context, __attribute__((unused)) tw_tensor *const *arguments,
+                        __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
+{
+    *outputs = tw__alloc_array(2, sizeof **outputs);
+    if (!*outputs)
+        return TW_RESOURCE_EXHAUSTED;
+    (*outputs)[0] = tw_tensor_bool(true);
+    *output_count = 1;
+    return (*outputs)[0] ? TW_OK : tw__error_status();
+}
+
+static tw_status pop(tw_tensor *list, tw_dtype dtype, tw_tensor **rest, tw_tensor **item)
+{
+    tw_auto tw_tensor *shape = tw_tensor_int(-1);
+    tw_tensor *out[2] = { NULL, NULL };
+    int count = 2;
+    tw_attr attr = TW_A_TYPE("element_dtype", dtype);
+    TW_TRY(shape ? tw__apply(&tw__op_TensorListPopBack, TW_IN(list, shape), 2, &attr, 1, out, &count) : tw__error_status());
+    *rest = out[0];
+    *item = out[1];
+    return TW_OK;
+}
+
+static tw_dtype stack_dtype(const loop_form *form, int stack)
+{
+    int place = form->stacked[stack];
+    return place < 0 ? form->body->inputs[-1 - place]->out_dtypes[0] : tw__function_output_dtype(form->body->forward, place);
+}
+
+static tw_status reverse_body(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    reverse *r = context;
+    loop_form *form = r->form;
+    tw__function *body = form->body, *forward = body->forward, *backward = body->backward;
+    tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
+    tw_tensor **items = tw__alloc_array((size_t)form->stack_count + 1, sizeof *items);
+    tw_tensor **in = tw__alloc_array((size_t)backward->input_count + 1, sizeof *in);
+    tw_tensor **out = tw__alloc_array((size_t)backward->output_count + 1, sizeof *out);
+    tw_status status = results && items && in && out ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int s = 0; status == TW_OK && s < form->stack_count; s++)
+        status = pop(arguments[r->slot_count + s], stack_dtype(form, s), &results[r->slot_count + s], &items[s]);
+    int real = 0;
+    for (int i = 0; status == TW_OK && i < body->output_count; i++) {
+        if (tw__function_carries(tw__function_output_dtype(body, i)))
+            in[real++] = arguments[r->slot[i]];
+    }
+    for (int i = 0; status == TW_OK && i < backward->input_count - backward->argument_count; i++) {
+        int source = form->source[i];
+        in[backward->argument_count + i] = source == INT32_MIN ? backward->captures[i] : source >= 0 ? items[source] : r->g->inputs[-1 - source];
+    }
+    if (status == TW_OK)
+        status = tw__function_call_given(backward, in, out);
+    for (int i = 0; status == TW_OK && i < body->input_count; i++) {
+        int slot = r->slot[i], source = forward->backward_sources[i];
+        if (slot < 0)
+            continue;
+        if (!tw__function_carries(body->inputs[i]->out_dtypes[0])) /* a variable: what arrives is summed */
+            results[slot] = tw__gradient_add(arguments[slot], out[source]);
+        else
+            results[slot] = source >= 0 ? tw_retain(out[source]) : TW_UNARY(ZerosLike, arguments[slot]);
+        if (!results[slot])
+            status = tw__error_status();
+    }
+    for (int s = 0; items && s < form->stack_count; s++)
+        tw_release(items[s]);
+    for (int i = 0; out && i < backward->output_count; i++)
+        tw_release(out[i]);
+    tw__free(items);
+    tw__free(in);
+    tw__free(out);
+    *outputs = results;
+    *output_count = results ? count : 0;
+    return status;
+}
+
+/* What the reverse loop begins with, for value i. */
+static tw_tensor *first_gradient(tw__gradient *g, const tw__function *body, int i)
+{
+    if (g->inputs[i]->dtype != TW_RESOURCE)
+        return g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_UNARY(ZerosLike, g->outputs[i]);
+    tw_dtype dtype = tw__function_output_dtype(body->backward, body->forward->backward_sources[i]);
+    tw_auto tw_tensor *value = tw__call(&tw__op_ReadVariableOp, TW_IN(g->inputs[i]), 1, TW_WITH(TW_A_TYPE("dtype", dtype)), 1);
+    return value ? TW_UNARY(ZerosLike, value) : NULL;
+}
+
+static tw_status while_gradient(tw__gradient *g)
+{
+    tw__function *kept = function_of(g->op, g->attrs, "body");
+    loop_form *form = (loop_form *)kept->form;
+    if (!form) {
+        TW_TRY(tw__function_differentiate(kept));
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "third and higher derivatives of loops");
+    }
+    tw__function *body = form->body;
+    size_t room = (size_t)(body->input_count + form->stack_count) + 1;
+    reverse r = { g, form, tw__alloc_array(room, sizeof(int)), 0 };
+    tw_tensor **values = tw__alloc_array(room, sizeof *values), **results = tw__alloc_array(room, sizeof *results);
+    tw_shape *shapes = tw__alloc_array(room, sizeof *shapes);
+    tw_status status = r.slot && values && results && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    int count = 0;
+    for (int i = 0; status == TW_OK && i < body->input_count; i++) {
+        tw_dtype dtype = body->inputs[i]->out_dtypes[0];
+        bool variable = dtype == TW_RESOURCE && body->forward->backward_sources[i] >= 0;
+        r.slot[i] = -1;
+        if (!variable && !tw__function_carries(dtype))
+            continue;
+        values[count] = first_gradient(g, body, i);
+        if (!values[count])
+            status = tw__error_status();
+        else
+            shapes[count] = variable ? values[count]->shape : body->inputs[i]->out_shapes[0];
+        r.slot[i] = count++;
+    }
+    r.slot_count = count;
+    for (int s = 0; status == TW_OK && s < form->stack_count; s++) {
+        values[count] = tw_retain(g->outputs[body->output_count + s]);
+        shapes[count++] = TW_SCALAR;
+    }
+    if (status == TW_OK)
+        status = tw__while(&(tw__loop){ .cond = always, .body = reverse_body, .body_context = &r, .values = values, .shapes = shapes,
+                                        .count = count, .maximum = g->outputs[0], .trusted = true }, results);
+    for (int i = 0; status == TW_OK && i < body->input_count; i++) {
+        if (r.slot[i] >= 0 && g->wanted[i])
+            g->input_grads[i] = tw_retain(results[r.slot[i]]);
+    }
+    for (int i = 0; i < count; i++) {
+        tw_release(values[i]);
+        tw_release(results[i]);
+    }
+    tw__free(r.slot);
+    tw__free(values);
+    tw__free(results);
+    tw__free(shapes);
+    return status;
+}
+
+TW_OP(While,
+    .inputs = "input: T", .outputs = "output: T",
+    .attrs = "T: list(type) >= 0, cond: func, body: func, output_shapes: list(shape) = [], parallel_iterations: int = 10",
+    .shape = while_shape, .compute = while_compute, .gradient = while_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true,
+    .doc = "Runs a function, which may have side effects, while another one gives true.");
+
+TW_OP(StatelessWhile,
+    .inputs = "input: T", .outputs = "output: T",
+    .attrs = "T: list(type) >= 0, cond: func, body: func, output_shapes: list(shape) = [], parallel_iterations: int = 10",
+    .shape = while_shape, .compute = while_compute, .gradient = while_gradient, .makes_outputs = true, .reads_variable = true,
+    .doc = "Runs a function while another one gives true.");
+
+/* ---- the form that keeps values ---- */
+
+static tw_status kept_cond(void *context, tw_tensor *const *arguments, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
+{
+    loop_form *form = context;
+    *outputs = tw__alloc_array(2, sizeof **outputs);
+    *output_count = 1;
+    return *outputs ? tw__function_call_plain(form->cond, arguments, *outputs) : TW_RESOURCE_EXHAUSTED;
+}
+
+static tw_status kept_body(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    loop_form *form = context;
+    tw__function *body = form->body, *forward = body->forward;
+    tw_tensor **all = tw__alloc_array((size_t)forward->output_count + 1, sizeof *all);
+    tw_tensor **results = tw__alloc_array((size_t)count + 1, sizeof *results);
+    tw_status status = all && results ? tw__function_call_plain(forward, arguments, all) : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < body->output_count; i++)
+        results[i] = tw_retain(all[i]);
+    for (int s = 0; status == TW_OK && s < form->stack_count; s++) {
+        int place = form->stacked[s];
+        tw_tensor *value = place < 0 ? arguments[-1 - place] : all[place];
+        results[body->output_count + s] = tw__call(&tw__op_TensorListPushBack, TW_IN(arguments[body->output_count + s], value), 2, NULL, 0);
+        if (!results[body->output_count + s])
+            status = tw__error_status();
+    }
+    for (int i = 0; all && i < forward->output_count; i++)
+        tw_release(all[i]);
+    tw__free(all);
+    *outputs = results;
+    *output_count = results ? count : 0;
+    return status;
+}
+
+static tw_status plan_stacks(loop_form *form, int values)
+{
+    tw__function *body = form->body, *forward = body->forward, *backward = body->backward;
+    int captures = backward->input_count - backward->argument_count;
+    form->stacked = tw__alloc_array((size_t)captures + 1, sizeof *form->stacked);
+    form->source = tw__alloc_array((size_t)captures + 1, sizeof *form->source);
+    if (!form->stacked || !form->source)
+        return TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; i < captures; i++) {
+        int place = forward->forward_of_capture[i], input = -1 - place;
+        if (place == INT32_MIN) {
+            form->source[i] = INT32_MIN;
+        } else if (place < 0 && input >= OWN + values) {
+            form->source[i] = place;
+        } else if (place >= OWN + values && place < body->output_count) {
+            form->source[i] = -1 - place; /* goes round unchanged */
+        } else {
+            int s = 0;
+            while (s < form->stack_count && form->stacked[s] != place)
+                s++;
+            if (s == form->stack_count)
+                form->stacked[form->stack_count++] = place;
+            form->source[i] = s;
+        }
+    }
+    return TW_OK;
+}
+
+static tw_status apply_while(tw__function *cond, tw__function *body, tw_tensor *const *inputs, const tw_shape *shapes, int count,
+                             tw_tensor **outputs)
+{
+    tw_attr attrs[] = { TW_A_FUNC("cond", cond), TW_A_FUNC("body", body),
+                        { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = count, .shapes = shapes } };
+    int output_count = count;
+    return tw__apply(cond->stateful || body->stateful ? &tw__op_While : &tw__op_StatelessWhile, inputs, count, attrs, 3, outputs, &output_count);
+}
+
+static tw_status set_lean(tw__node *node, const loop_form *form, int count)
+{
+    tw_attr lean[TW_MAX_ATTRS];
+    memcpy(lean, node->attrs, (size_t)node->attr_count * sizeof *lean);
+    for (int i = 0; i < node->attr_count; i++) {
+        if (strcmp(lean[i].name, "cond") == 0)
+            lean[i].func = form->cond;
+        else if (strcmp(lean[i].name, "body") == 0)
+            lean[i].func = form->body;
+        else if (strcmp(lean[i].name, "T") == 0 || strcmp(lean[i].name, "output_shapes") == 0)
+            lean[i].count = count;
+    }
+    return tw__node_set_lean(node, lean, count, count);
+}
+
+/* The loop with lists. `inputs` and `shapes` have room for them. */
+static tw_status apply_kept(loop_form *form, tw_tensor **inputs, tw_shape *shapes, int count, tw_tensor **outputs)
+{
+    int all = count + form->stack_count;
+    tw_dtype *dtypes = tw__alloc_array((size_t)all + 1, sizeof *dtypes);
+    tw_tensor **results = tw__alloc_array((size_t)all + 1, sizeof *results);
+    tw_auto tw_tensor *none = tw_tensor_int(-1);
+    tw_status status = dtypes && results && none ? TW_OK : tw__error_status();
+    int made = count;
+    for (int i = 0; status == TW_OK && i < all; i++) {
+        dtypes[i] = i < count ? inputs[i]->dtype : TW_VARIANT;
+        if (i < count)
+            continue;
+        shapes[i] = TW_SCALAR;
+        inputs[i] = tw__call(&tw__op_EmptyTensorList, TW_IN(none, none), 2, TW_WITH(TW_A_TYPE("element_dtype", stack_dtype(form, i - count))), 1);
+        if (inputs[i])
+            made++;
+        else
+            status = tw__error_status();
+    }
+    tw_auto tw__function *cond = status == TW_OK ? tw__function_trace(form->cond->name, dtypes, shapes, all, kept_cond, form) : NULL;
+    tw_auto tw__function *body = cond ? tw__function_trace(form->body->name, dtypes, shapes, all, kept_body, form) : NULL;
+    if (body) {
+        tw_release(body->tape);
+        body->tape = NULL;
+        body->form = tw_retain(form);
+        status = apply_while(cond, body, inputs, shapes, all, results);
+    } else if (status == TW_OK) {
+        status = tw__error_status();
+    }
+    if (status == TW_OK && results[0]->node)
+        status = set_lean(results[0]->node, form, count);
+    for (int i = 0; results && i < all; i++) {
+        if (status == TW_OK && i < count)
+            outputs[i] = results[i];
+        else
+            tw_release(results[i]);
+    }
+    for (int i = count; i < made; i++)
+        tw_release(inputs[i]);
+    tw__free(dtypes);
+    tw__free(results);
+    return status;
+}
+
+/* ---- building ---- */
+
+static tw_status trace_cond(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    const tw__loop *loop = context;
+    TW_TRY(loop->cond(loop->cond_context, arguments + OWN, count - OWN, outputs, output_count));
+    if (*output_count != 1 || !(*outputs)[0])
+        return tw__fail(TW_TYPE_ERROR, "cond of a loop must return one boolean scalar tensor, got %d values", *output_count);
+    tw_tensor *truth = (*outputs)[0];
+    if (truth->dtype != TW_BOOL || truth->shape.rank > 0)
+        return tw__fail(TW_TYPE_ERROR, "cond must return a boolean scalar tensor, got %s %s", tw_dtype_name(truth->dtype), tw__shape_text(&truth->shape));
+    if (!loop->maximum)
+        return TW_OK;
+    tw_auto tw_tensor *fewer = TW_BINARY(Less, arguments[0], arguments[1]);
+    tw_tensor *both = fewer ? TW_BINARY(LogicalAnd, fewer, truth) : NULL;
+    tw_release(truth);
+    (*outputs)[0] = both;
+    return both ? TW_OK : tw__error_status();
+}
+
+static tw_status check_value(const tw__loop *loop, int i, const tw_tensor *before, const tw_tensor *after)
+{
+    if (!after)
+        return tw__fail(TW_VALUE_ERROR, "body of a loop gave no value %d", i);
+    if (after->dtype != before->dtype)
+        return tw__fail(TW_TYPE_ERROR, "Input tensor %d enters the loop with type %s, but has type %s after 1 iteration.", i,
+                        tw_dtype_name(before->dtype), tw_dtype_name(after->dtype));
+    bool fits = loop->trusted || before->shape.rank < 0 || after->shape.rank == before->shape.rank;
+    for (int d = 0; fits && !loop->trusted && d < before->shape.rank; d++)
+        fits = before->shape.dims[d] < 0 || before->shape.dims[d] == after->shape.dims[d];
+    if (fits)
+        return TW_OK;
+    char *was = tw__shape_tuple(&before->shape), *is = tw__shape_tuple(&after->shape);
+    tw_status status = tw__fail(TW_VALUE_ERROR,
+                                "Input tensor '%s:%d' enters the loop with shape %s, but has shape %s after one iteration. To allow the shape to "
+                                "vary across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape.",
+                                before->node ? before->node->name : "value", before->node_output, was ? was : "", is ? is : "");
+    tw__free(was);
+    tw__free(is);
+    return status;
+}
+
+static tw_status trace_body(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    const tw__loop *loop = context;
+    tw_tensor **own = NULL, **results = tw__alloc_array((size_t)count + 1, sizeof *results);
+    int own_count = 0;
+    tw_status status = results ? loop->body(loop->body_context, arguments + OWN, count - OWN, &own, &own_count) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK && own_count != count - OWN)
+        status = tw__fail(TW_VALUE_ERROR, "body of a loop gave %d values for %d", own_count, count - OWN);
+    for (int i = 0; status == TW_OK && i < own_count; i++)
+        status = check_value(loop, i, arguments[OWN + i], own[i]);
+    if (status == TW_OK) {
+        tw_auto tw_tensor *one = tw_tensor_int(1);
+        results[0] = one ? TW_BINARY(AddV2, arguments[0], one) : NULL;
+        results[1] = tw_retain(arguments[1]);
+        if (!results[0])
+            status = tw__error_status();
+    }
+    for (int i = 0; own && i < own_count; i++) {
+        if (status == TW_OK)
+            results[OWN + i] = own[i];
+        else
+            tw_release(own[i]);
+    }
+    tw__free(own);
+    *outputs = results;
+    *output_count = results ? count : 0;
+    return status;
+}
+
+static tw_status emit(const tw__loop *loop, tw__function *cond, tw__function *body, tw_tensor **inputs, tw_shape *shapes, int count,
+                      tw_tensor **results)
+{
+    if (!tw__control_followed(inputs, count))
+        return apply_while(cond, body, inputs, shapes, count, results);
+    if (tw__function_differentiate(body) != TW_OK) {
+        tw_clear_error(); /* it is raised again when a gradient is asked for */
+        return apply_while(cond, body, inputs, shapes, count, results);
+    }
+    tw_auto loop_form *form = tw__object_new(&form_class);
+    if (!form)
+        return TW_RESOURCE_EXHAUSTED;
+    form->cond = tw_retain(cond);
+    form->body = tw_retain(body);
+    TW_TRY(plan_stacks(form, loop->count));
+    size_t room = (size_t)(count + form->stack_count) + 1;
+    tw_tensor **more = tw__alloc_array(room, sizeof *more);
+    tw_shape *more_shapes = tw__alloc_array(room, sizeof *more_shapes);
+    tw_status status = more && more_shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK) {
+        memcpy(more, inputs, (size_t)count * sizeof *more);
+        memcpy(more_shapes, shapes, (size_t)count * sizeof *shapes);
+        status = apply_kept(form, more, more_shapes, count, results);
+    }
+    tw__free(more);
+    tw__free(more_shapes);
+    return status;
+}
+
+static tw_status build(const tw__loop *loop, tw_tensor *const *first, tw_tensor **outputs)
+{
+    int own = OWN + loop->count;
+    tw_dtype *dtypes = tw__alloc_array((size_t)own + 1, sizeof *dtypes);
+    tw_shape *arg_shapes = tw__alloc_array((size_t)own + 1, sizeof *arg_shapes);
+    for (int i = 0; dtypes && arg_shapes && i < own; i++) {
+        dtypes[i] = first[i]->dtype;
+        arg_shapes[i] = i < OWN ? TW_SCALAR : loop->shapes ? loop->shapes[i - OWN] : first[i]->shape;
+    }
+    tw_auto tw__function *cond =
+        dtypes && arg_shapes ? tw__function_trace("while_cond", dtypes, arg_shapes, own, trace_cond, (void *)loop) : NULL;
+    tw_auto tw__function *body = cond ? tw__function_trace("while_body", dtypes, arg_shapes, own, trace_body, (void *)loop) : NULL;
+    tw_tensor **captures = NULL, **inputs = NULL, **results = NULL;
+    tw_shape *shapes = NULL;
+    int count = 0;
+    tw_status status = body ? tw__control_unite(&captures, &count, cond) : tw__error_status();
+    if (status == TW_OK)
+        status = tw__control_unite(&captures, &count, body);
+    if (status == TW_OK)
+        status = tw__function_set_captures(cond, captures, count);
+    if (status == TW_OK)
+        status = tw__function_set_captures(body, captures, count);
+    if (status == TW_OK)
+        status = tw__function_pass_captures(body);
+    int all = own + count;
+    if (status == TW_OK) {
+        inputs = tw__alloc_array((size_t)all + 1, sizeof *inputs);
+        results = tw__alloc_array((size_t)all + 1, sizeof *results);
+        shapes = tw__alloc_array((size_t)all + 1, sizeof *shapes);
+        status = inputs && results && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    }
+    for (int i = 0; status == TW_OK && i < all; i++) {
+        inputs[i] = i < own ? first[i] : captures[i - own];
+        shapes[i] = i < own ? arg_shapes[i] : captures[i - own]->shape;
+    }
+    if (status == TW_OK)
+        status = emit(loop, cond, body, inputs, shapes, all, results);
+    for (int i = 0; results && i < all; i++) {
+        if (status == TW_OK && i >= OWN && i < own)
+            outputs[i - OWN] = results[i];
+        else
+            tw_release(results[i]);
+    }
+    tw__free(dtypes);
+    tw__free(arg_shapes);
+    tw__free(captures);
+    tw__free(inputs);
+    tw__free(results);
+    tw__free(shapes);
+    return status;
+}
+
+/* Nothing is traced: the bodies are called as they are. */
+static tw_status run_at_once(const tw__loop *loop, tw_tensor **now)
+{
+    int64_t limit = loop->maximum ? tw_tensor_int_at(loop->maximum, 0) : INT64_MAX;
+    struct timespec last;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &last);
+    for (int64_t round = 0; round < limit; round++) {
+        tw_tensor **out = NULL;
+        int count = 0;
+        TW_TRY(check_interrupt(&last));
+        TW_TRY(loop->cond(loop->cond_context, now, loop->count, &out, &count));
+        bool go_on = count == 1 && out[0] && out[0]->data && tw_tensor_int_at(out[0], 0);
+        for (int i = 0; i < count; i++)
+            tw_release(out[i]);
+        tw__free(out);
+        if (!go_on)
+            break;
+        out = NULL;
+        TW_TRY(loop->body(loop->body_context, now, loop->count, &out, &count));
+        tw_status status = count == loop->count ? TW_OK : tw__fail(TW_VALUE_ERROR, "body of a loop gave %d values for %d", count, loop->count);
+        for (int i = 0; i < count; i++) {
+            if (status == TW_OK) {
+                tw_release(now[i]);
+                now[i] = out[i];
+            } else {
+                tw_release(out[i]);
+            }
+        }
+        tw__free(out);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}
+
+tw_status tw__while(const tw__loop *loop, tw_tensor **outputs)
+{
+    bool symbolic = tw__tracing || (loop->maximum && loop->maximum->node);
+    for (int i = 0; i < loop->count; i++) {
+        if (!loop->values[i])
+            return tw__error_status();
+        symbolic |= loop->values[i]->node != NULL;
+    }
+    if (!symbolic) {
+        for (int i = 0; i < loop->count; i++)
+            outputs[i] = tw_retain(loop->values[i]);
+        tw_status status = run_at_once(loop, outputs);
+        for (int i = 0; status != TW_OK && i < loop->count; i++) {
+            tw_release(outputs[i]);
+            outputs[i] = NULL;
+        }
+        return status;
+    }
+    tw_auto tw_tensor *zero = tw_tensor_int(0), *none = loop->maximum ? tw_retain(loop->maximum) : tw_tensor_int(-1);
+    tw_tensor **first = tw__alloc_array((size_t)loop->count + OWN, sizeof *first);
+    tw_status status = zero && none && first ? TW_OK : tw__error_status();
+    if (status == TW_OK) {
+        first[0] = zero;
+        first[1] = none;
+        if (loop->count)
+            memcpy(first + OWN, loop->values, (size_t)loop->count * sizeof *first);
+        status = build(loop, first, outputs);
+    }
+    tw__free(first);
+    return status;
+}

@@ -23,7 +23,7 @@ static const tw_class form_class = { .name = "IfForm", .size = sizeof(if_form), 
 
 bool tw__control_followed(tw_tensor *const *inputs, int count)
 {
-    if (!tw__active_tapes || tw__derivation_depth > 1)
+    if (!tw__active_tapes || tw__derivation_depth > 0)
         return false;
     for (int i = 0; tw__tracing && i < count; i++) {
         if (tw__function_carries(inputs[i]->dtype) || inputs[i]->dtype == TW_RESOURCE)
@@ -167,7 +167,7 @@ static tw_status backward_branch(void *context, __attribute__((unused)) tw_tenso
                                                                          : g->outputs[place + shift];
     }
     if (status == TW_OK)
-        status = tw__function_call_given(backward, in, out);
+        status = tw__function_call_plain(backward, in, out);
     int made = 0;
     for (int i = 1; status == TW_OK && i < g->input_count; i++) {
         if (!b->given[i])
@@ -205,7 +205,7 @@ static tw_status if_gradient(tw__gradient *g)
     if (!form) {
         TW_TRY(tw__function_differentiate(branch));
         TW_TRY(tw__function_differentiate(branch_of(g->op, g->attrs, 1)));
-        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "third and higher derivatives of branches");
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "second derivatives of branches");
     }
     bool *given = tw__alloc_array((size_t)g->input_count + 1, sizeof *given);
     if (!given)

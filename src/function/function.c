@@ -1,7 +1,7 @@
 /* Tracing a body into a function, and calling it; see function.h. */
 #include <sched.h>
 
-#include "function/function.h"
+#include "function/control.h"
 #include "rows.h"
 
 static void function_destroy(void *self)
@@ -303,7 +303,9 @@ tw_status tw__function_call_plain(tw__function *f, tw_tensor *const *inputs, tw_
 
 tw_status tw__function_call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
-    if (!tw__active_tapes || !f->tape || !tw__tapes_follow(inputs, f->input_count))
+    /* While tracing, what is captured for the first time by this call is followed, too. */
+    bool followed = tw__active_tapes && f->tape && (tw__tapes_follow(inputs, f->input_count) || tw__control_followed(inputs, f->input_count));
+    if (!followed)
         return tw__function_call_plain(f, inputs, outputs);
     TW_TRY(tw__function_differentiate(f));
     tw_tensor **all = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *all);

@@ -179,7 +179,7 @@ static tw_status reverse_body(void *context, tw_tensor *const *arguments, int co
         in[backward->argument_count + i] = source == INT32_MIN ? backward->captures[i] : source >= 0 ? items[source] : r->g->inputs[-1 - source];
     }
     if (status == TW_OK)
-        status = tw__function_call_given(backward, in, out);
+        status = tw__function_call_plain(backward, in, out);
     for (int i = 0; status == TW_OK && i < body->input_count; i++) {
         int slot = r->slot[i], source = forward->backward_sources[i];
         if (slot < 0)
@@ -219,7 +219,7 @@ static tw_status while_gradient(tw__gradient *g)
     loop_form *form = (loop_form *)kept->form;
     if (!form) {
         TW_TRY(tw__function_differentiate(kept));
-        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "third and higher derivatives of loops");
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "second derivatives of loops");
     }
     tw__function *body = form->body;
     size_t room = (size_t)(body->input_count + form->stack_count) + 1;

@@ -21,7 +21,12 @@ for path in sorted(glob.glob(os.path.join(HERE, "..", "op", "cases", "*.json")))
 # Ops that have no plain case: they need a variable, and test_state_ops.py lists each of them, or test_array_api.py calls them, or they
 # need a function, and the C tests of functions use them.
 STATE, CALLS = "test_state_ops.py", "test_array_api.py"
-FUNCTIONS = {"PartitionedCall", "StatefulPartitionedCall", "Placeholder", "NoOp", "PrintV2", "PyFunc", "EagerPyFunc"}
+FUNCTIONS = {"PartitionedCall", "StatefulPartitionedCall", "Placeholder", "NoOp", "PrintV2", "PyFunc", "EagerPyFunc",
+             "If", "StatelessIf", "While", "StatelessWhile", "FakeParam",
+             "EmptyTensorList", "TensorListReserve", "TensorListSetItem", "TensorListGetItem", "TensorListPushBack",
+             "TensorListPopBack", "TensorListStack", "TensorListFromTensor", "TensorListLength", "TensorListResize",
+             "TensorListGather", "TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListConcatV2", "TensorListSplit",
+             "TensorListElementShape"}
 FILES = {"ReadFile", "WriteFile"}  # test_strings.py
 
 TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-6, "float64": 1e-12, "complex64": 2e-6, "complex128": 1e-12}

@@ -1,4 +1,5 @@
-"""Branches, loops and TensorArrays, eagerly and in functions; gradients through them. Values are those of TensorFlow 2.15.1."""
+"""Branches, loops and TensorArrays, eagerly and in functions; gradients through them. Expected values are worked out by
+hand."""
 import pytest
 import thalweg as tf
 

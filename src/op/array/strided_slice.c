@@ -118,8 +118,23 @@ static tw_status strided_shape(tw__inference *inference)
 {
     layout l;
     tw_tensor *const *v = inference->values;
-    if (inference->shapes[0]->rank < 0 || !v[1] || !v[2] || !v[3])
+    const tw_shape *input = inference->shapes[0], *indices = inference->shapes[1];
+    if (input->rank < 0)
         return TW_OK;
+    if (!v[1] || !v[2] || !v[3]) { /* where the slices begin is not known yet: which dimensions are left is, in the plain forms */
+        bool plain = TW_ATTR(inference, "ellipsis_mask")->i == 0 && TW_ATTR(inference, "new_axis_mask")->i == 0;
+        if (!plain || indices->rank != 1 || indices->dims[0] < 0 || indices->dims[0] > input->rank)
+            return TW_OK;
+        int64_t shrunk = TW_ATTR(inference, "shrink_axis_mask")->i;
+        tw_shape out = { .rank = 0 };
+        for (int i = 0; i < input->rank; i++) {
+            if (i < indices->dims[0] && (shrunk >> i & 1))
+                continue;
+            out.dims[out.rank++] = i < indices->dims[0] ? -1 : input->dims[i];
+        }
+        inference->out_shapes[0] = out;
+        return TW_OK;
+    }
     TW_TRY(lay_out(inference->op, inference->attrs, inference->shapes[0], v[1], v[2], v[3], &l));
     inference->out_shapes[0] = l.final;
     return TW_OK;

@@ -58,7 +58,10 @@ TW_API(rank, "rank(input: tensor, name: str = None) -> tensor", "The number of d
 TW_API(reshape, "reshape(tensor: tensor, shape: tensor<int32>, name: str = None) -> tensor",
        "The same elements under another shape; one dimension may be -1.")
 {
-    return TW_BINARY(Reshape, args->tensor, args->shape);
+    if (args->shape->shape.rank != 0)
+        return TW_BINARY(Reshape, args->tensor, args->shape);
+    tw_auto tw_tensor *vector = tw__call_axis(&tw__op_ExpandDims, args->shape, 0, NULL, 0); /* a number is a vector of one */
+    return TW_BINARY(Reshape, args->tensor, vector);
 }
 
 TW_API(expand_dims, "expand_dims(input: tensor, axis: int, name: str = None) -> tensor", "Puts in a dimension of one.")
@@ -252,12 +255,55 @@ TW_API(gather,
     return tw__call(&tw__op_GatherV2, TW_IN(args->params, args->indices, axis), 3, TW_WITH(TW_A_INT("batch_dims", args->batch_dims)), 1);
 }
 
+/* Indices into all of params: in front of each row stands where in the batch it is. */
+static tw_tensor *with_batch(tw_tensor *params, tw_tensor *indices, int64_t batch_dims)
+{
+    int rank = indices->shape.rank;
+    if (!tw__shape_known(&indices->shape) || params->shape.rank < 0) {
+        tw__fail(TW_UNIMPLEMENTED, "tf.gather_nd: batch_dims needs shapes that are known while tracing, got %s and %s",
+                 tw__shape_text(&params->shape), tw__shape_text(&indices->shape));
+        return NULL;
+    }
+    if (batch_dims >= rank || batch_dims >= params->shape.rank) {
+        bool first = batch_dims < rank;
+        tw__fail(TW_VALUE_ERROR, "Argument `batch_dims` = %lld must be less than rank(`%s`) = %d", (long long)batch_dims,
+                 first ? "params" : "indices", first ? params->shape.rank : rank);
+        return NULL;
+    }
+    for (int i = 0; i < batch_dims; i++) {
+        if (params->shape.dims[i] >= 0 && params->shape.dims[i] != indices->shape.dims[i]) {
+            tw__fail(TW_INVALID_ARGUMENT, "tf.gather_nd: the first %lld dimensions of params and indices must be equal, got %s and %s",
+                     (long long)batch_dims, tw__shape_text(&params->shape), tw__shape_text(&indices->shape));
+            return NULL;
+        }
+    }
+    tw_shape shape = indices->shape;
+    shape.dims[rank - 1] = batch_dims;
+    tw_auto tw_tensor *places = tw_tensor_new(TW_INT64, shape, NULL);
+    if (!places)
+        return NULL;
+    int64_t inner = 1;
+    for (int i = rank - 2; i >= 0; i--) {
+        for (int64_t row = 0; i < batch_dims && row < places->count / batch_dims; row++)
+            ((int64_t *)places->data)[row * batch_dims + i] = row / inner % shape.dims[i];
+        inner *= shape.dims[i];
+    }
+    tw_auto tw_tensor *own = indices->dtype == TW_INT64 ? tw_retain(places)
+                                                        : TW_CALL(Cast, TW_IN(places), TW_WITH(TW_A_TYPE("DstT", indices->dtype)));
+    tw_auto tw_tensor *last = tw_tensor_int(rank - 1);
+    return own && last ? tw__call(&tw__op_ConcatV2, TW_IN(own, indices, last), 3, NULL, 0) : NULL;
+}
+
 TW_API(gather_nd, "gather_nd(params: tensor, indices: tensor<int32>, batch_dims: int = 0, name: str = None) -> tensor",
        "Slices of params, by indices over several leading dimensions.")
 {
-    if (args->batch_dims != 0) {
-        tw__fail(TW_UNIMPLEMENTED, "tf.gather_nd: batch_dims other than 0 are not supported, got %lld", (long long)args->batch_dims);
+    if (args->batch_dims < 0) {
+        tw__fail(TW_VALUE_ERROR, "tf.gather_nd does not allow negative batch_dims.");
         return NULL;
+    }
+    if (args->batch_dims > 0) {
+        tw_auto tw_tensor *indices = with_batch(args->params, args->indices, args->batch_dims);
+        return TW_BINARY(GatherNd, args->params, indices);
     }
     return TW_BINARY(GatherNd, args->params, args->indices);
 }

@@ -149,6 +149,13 @@ for axis in (i32(0), i32(0, 2), i64(-1), i32(), i32(0, 1, 2)):
     c.add("ReverseV2", tensor=x234, axis=axis, gradient=True)
 c.error("ReverseV2", tensor=x23, axis=i32(2), code=BAD, text="'axis'[0] = 2 is out of valid range [0, 1")
 c.error("ReverseV2", tensor=x23, axis=i32(0, -2), code=BAD, text="axis 0 specified more than once.")
+for x in kinds(2, 3):
+    c.add("Roll", input=x, shift=i32(1, -1), axis=i32(0, 1))
+for shift in (-4, 0, 1, 5):
+    c.add("Roll", input=x234, shift=np.int32(shift), axis=np.int32(-1), gradient=True)
+c.add("EnsureShape", input=x23, shape=tf.TensorShape([2, 3]), gradient=True)
+c.add("LowerBound", sorted_inputs=i32(1, 3, 3, 7)[None], values=i32(0, 3, 9)[None])
+c.add("UpperBound", sorted_inputs=i32(1, 3, 3, 7)[None], values=i32(0, 3, 9)[None], out_type=tf.int64)
 
 # ---- joining ----
 for x in kinds(2, 2):

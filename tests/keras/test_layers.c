@@ -332,6 +332,7 @@ static void predict(void **state)
     expect_shape(part->shape, "[14,2]");
     assert_int_equal(written.size, 0);
     tw_auto tw_tensor *again = tw_model_predict(model, x, .verbose = line);
+    assert_non_null(again);
     assert_memory_equal(written.data, "4/4 - 0s - ", 11);
     tw__write_hook = standard;
     tw__text_free(&written);

@@ -76,7 +76,6 @@ static void keeps_the_newest(void **state)
     free(tw_checkpoint_write(checkpoint, in_directory("newest/ckpt-77")));
     free(tw_checkpoint_write(checkpoint, in_directory("newest/other")));
     tw_auto tw_tensor *seven = tw_tensor_int(7);
-    tw_auto tw_variable *eight = scalar(8, NULL);
     free(tw_checkpoint_manager_save(manager, .checkpoint_number = { .kind = TW_VALUE_INT, .i = 99 }));
     free(tw_checkpoint_manager_save(manager, .checkpoint_number = { .kind = TW_VALUE_TENSOR, .tensor = seven }));
     expect_no_error();

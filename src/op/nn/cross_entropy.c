@@ -24,7 +24,8 @@ static tw_tensor *logits_gradient(tw__gradient *gradient)
     if (!second)
         return first;
     /* (second - sum(second * softmax)) * softmax */
-    tw_auto tw_tensor *held = first;
+    tw_auto tw_tensor *held = first; /* released at the end */
+    (void)held;
     tw_auto tw_tensor *softmax = TW_UNARY(Softmax, gradient->inputs[0]);
     tw_auto tw_tensor *row = expand(second, 1);
     tw_auto tw_tensor *column = softmax ? expand(softmax, 2) : NULL;

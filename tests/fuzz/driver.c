@@ -34,6 +34,13 @@ static void add_seed(const void *data, size_t size)
     seeds[seed_count++].size = size;
 }
 
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 static uint32_t next_random(uint32_t limit)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
@@ -148,7 +155,7 @@ int main(int count, char **arguments)
         for (size_t size = 0; size < seeds[i].size; size += step)
             run(seeds[i].data, size);
     }
-    for (clock_t begin = clock(); (double)(clock() - begin) < seconds * CLOCKS_PER_SEC; runs++) {
+    for (double end = now() + seconds; now() < end; runs++) {
         int i = (int)next_random((uint32_t)seed_count);
         memcpy(memory, seeds[i].data, seeds[i].size);
         run(memory, mutate(memory, seeds[i].size));

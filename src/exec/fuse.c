@@ -10,6 +10,8 @@
 #include <emmintrin.h>
 #endif
 
+#include <stdio.h>
+
 #include "exec/internal.h"
 #include "kernel/kernel.h"
 
@@ -34,58 +36,42 @@ typedef struct tw__fused {
     bool whole[MOST_INPUTS]; /* the input has as many elements as the output; else one */
     size_t element;
     bool slow;
+    char label[160];         /* the ops' names */
 } tw__fused;
+
+static tw_status run(const tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs);
 
 /* ---- finding chains ---- */
 
 typedef struct chain {
     tw__plan *plan;
-    int32_t *maker;    /* by place: the step that makes it, or -1 */
-    int32_t *users;    /* by place: how many inputs read it; outputs of the plan count too */
+    tw__uses uses;
     int members[MOST_LOOPS];
     int member_count;
 } chain;
 
-static bool is_loop(const tw__step *step, tw_dtype dtype)
+static bool is_loop(const tw__plan *plan, const tw__step *step, tw_dtype dtype)
 {
-    const tw__node *node = step->node;
-    if (!step->known || step->fused || node->output_count != 1 || node->out_dtypes[0] != dtype)
+    const tw_op *op = step->op;
+    if (!step->known || step->run || step->gone || step->output_count != 1 || plan->places[step->outputs[0]].dtype != dtype)
         return false;
     if (dtype != TW_FLOAT32 && dtype != TW_FLOAT64)
         return false;
-    for (int k = 0; k < node->input_count; k++) {
-        const tw__edge *edge = &node->inputs[k];
-        if (edge->node->out_dtypes[edge->output] != dtype)
+    for (int k = 0; k < step->input_count; k++) {
+        if (plan->places[step->inputs[k]].dtype != dtype)
             return false;
     }
-    if (node->op->unary)
-        return node->op->unary->loops[dtype] && !node->op->unary->gives_bool;
-    return node->op->binary && node->op->binary->loops[dtype] && !node->op->binary->gives_bool;
+    if (op->unary)
+        return op->unary->loops[dtype] && !op->unary->gives_bool;
+    return op->binary && op->binary->loops[dtype] && !op->binary->gives_bool;
 }
 
-static int64_t count_of(const tw_shape *shape)
+/* Each input is whole (the output's shape but for leading ones) or a single element. */
+static bool inputs_fit(const tw__plan *plan, const tw__step *step, int64_t count)
 {
-    int64_t count = 1;
-    for (int i = 0; i < shape->rank; i++)
-        count *= shape->dims[i];
-    return count;
-}
-
-/* An input is whole (the output's shape but for leading ones) or a single element. */
-static bool fits(const tw__node *node, int input, int64_t count)
-{
-    const tw__edge *edge = &node->inputs[input];
-    const tw_shape *shape = &edge->node->out_shapes[edge->output];
-    if (!tw__shape_known(shape))
-        return false;
-    int64_t own = count_of(shape);
-    return own == count || own == 1;
-}
-
-static bool inputs_fit(const tw__node *node, int64_t count)
-{
-    for (int k = 0; k < node->input_count; k++) {
-        if (!fits(node, k, count))
+    for (int k = 0; k < step->input_count; k++) {
+        int64_t own = tw__place_count(plan, step->inputs[k]);
+        if (own != count && own != 1)
             return false;
     }
     return true;
@@ -103,21 +89,22 @@ static bool is_member(const chain *c, int step)
 /* All users of the step's value are inputs of members. */
 static bool used_inside_only(const chain *c, int step)
 {
-    int32_t place = c->plan->steps[step].first_output;
+    int32_t place = c->plan->steps[step].outputs[0];
     int inside = 0;
     for (int i = 0; i < c->member_count; i++) {
         const tw__step *member = &c->plan->steps[c->members[i]];
         for (int k = 0; k < member->input_count; k++)
             inside += member->inputs[k] == place;
     }
-    return inside == c->users[place];
+    return inside == c->uses.reads[place];
 }
 
 /* Members are steps of rising number; the root is the last. */
 static void gather(chain *c, int root)
 {
-    const tw__node *last = c->plan->steps[root].node;
-    int64_t count = count_of(&last->out_shapes[0]);
+    const tw__plan *plan = c->plan;
+    const tw__place *last = &plan->places[plan->steps[root].outputs[0]];
+    int64_t count = tw__place_count(plan, plan->steps[root].outputs[0]);
     c->member_count = 1;
     c->members[0] = root;
     for (bool grown = true; grown && c->member_count < MOST_LOOPS;) {
@@ -125,11 +112,12 @@ static void gather(chain *c, int root)
         for (int i = 0; i < c->member_count && !grown; i++) {
             const tw__step *member = &c->plan->steps[c->members[i]];
             for (int k = 0; k < member->input_count && !grown; k++) {
-                int maker = c->maker[member->inputs[k]];
-                if (maker < 0 || is_member(c, maker) || !is_loop(&c->plan->steps[maker], last->out_dtypes[0]))
+                int maker = c->uses.maker[member->inputs[k]];
+                if (maker < 0 || is_member(c, maker) || !is_loop(plan, &plan->steps[maker], last->dtype))
                     continue;
-                const tw__node *node = c->plan->steps[maker].node;
-                if (tw__shape_equal(&node->out_shapes[0], &last->out_shapes[0]) && inputs_fit(node, count) && used_inside_only(c, maker)) {
+                const tw__step *step = &plan->steps[maker];
+                if (tw__shape_equal(&plan->places[step->outputs[0]].shape, &last->shape) && inputs_fit(plan, step, count) &&
+                    used_inside_only(c, maker)) {
                     c->members[c->member_count++] = maker;
                     grown = true;
                 }
@@ -163,14 +151,14 @@ static bool make_loops(const chain *c, tw__fused *fused, int32_t *places, int *i
     int temporary_of[MOST_LOOPS], last_use[MOST_LOOPS];
     bool busy[MOST_TEMPORARIES] = { false };
     const tw__plan *plan = c->plan;
-    const tw__node *root = plan->steps[c->members[c->member_count - 1]].node;
-    int64_t count = count_of(&root->out_shapes[0]);
-    tw_dtype dtype = root->out_dtypes[0];
+    int32_t result = plan->steps[c->members[c->member_count - 1]].outputs[0];
+    int64_t count = tw__place_count(plan, result);
+    tw_dtype dtype = plan->places[result].dtype;
     for (int i = 0; i < c->member_count; i++) {
         last_use[i] = i;
         for (int k = i + 1; k < c->member_count; k++) {
             for (int n = 0; n < plan->steps[c->members[k]].input_count; n++) {
-                if (plan->steps[c->members[k]].inputs[n] == plan->steps[c->members[i]].first_output)
+                if (plan->steps[c->members[k]].inputs[n] == plan->steps[c->members[i]].outputs[0])
                     last_use[i] = k;
             }
         }
@@ -182,7 +170,7 @@ static bool make_loops(const chain *c, tw__fused *fused, int32_t *places, int *i
         for (int k = 0; k < step->input_count; k++) {
             source *from = k == 0 ? &l->x : &l->y;
             int member = 0;
-            while (member < i && plan->steps[c->members[member]].first_output != step->inputs[k])
+            while (member < i && plan->steps[c->members[member]].outputs[0] != step->inputs[k])
                 member++;
             if (member < i) {
                 *from = (source){ FROM_TEMPORARY, temporary_of[member] };
@@ -191,13 +179,14 @@ static bool make_loops(const chain *c, tw__fused *fused, int32_t *places, int *i
             int input = find_input(places, input_count, step->inputs[k]);
             if (input < 0)
                 return false;
-            const tw__edge *edge = &step->node->inputs[k];
-            int64_t own = count_of(&edge->node->out_shapes[edge->output]);
+            int64_t own = tw__place_count(plan, step->inputs[k]);
             *from = (source){ FROM_INPUT, input };
             fused->whole[input] = own == count;
             single[k] = own != count;
         }
-        const tw_op *op = step->node->op;
+        const tw_op *op = step->op;
+        size_t used = strlen(fused->label);
+        snprintf(fused->label + used, sizeof fused->label - used, "%s%s", i ? " " : "", op->name);
         if (op->unary) {
             l->unary = op->unary->loops[dtype];
             fused->slow |= op->unary->slow;
@@ -242,59 +231,35 @@ static tw_status fuse(chain *c)
         tw__free(fused);
         return TW_OK;
     }
-    int32_t *inputs = tw__alloc_array((size_t)input_count + 1, sizeof *inputs);
-    if (!inputs) {
+    tw__step *root = &c->plan->steps[c->members[c->member_count - 1]];
+    if (tw__step_set_inputs(root, places, input_count) != TW_OK) {
         tw__free(fused);
         return TW_RESOURCE_EXHAUSTED;
     }
-    memcpy(inputs, places, (size_t)input_count * sizeof *inputs);
-    for (int i = 0; i < c->member_count - 1; i++) {
-        tw__step *gone = &c->plan->steps[c->members[i]];
-        tw__free(gone->inputs);
-        gone->inputs = NULL;
-        gone->input_count = 0;
-    }
-    tw__step *root = &c->plan->steps[c->members[c->member_count - 1]];
-    tw__free(root->inputs);
-    root->inputs = inputs;
-    root->input_count = input_count;
-    root->fused = fused;
+    for (int i = 0; i < c->member_count - 1; i++)
+        tw__step_remove(&c->plan->steps[c->members[i]]);
+    root->overwrites = 0;
+    for (int i = 0; i < input_count; i++)
+        root->overwrites |= fused->whole[i] ? 1u << i : 0;
+    tw__step_set_run(root, run, fused, tw__free, fused->label);
     return TW_OK;
 }
 
 tw_status tw__pass_fuse(tw__plan *plan)
 {
     chain c = { .plan = plan };
-    c.maker = tw__alloc_array((size_t)plan->place_count + 1, sizeof *c.maker);
-    c.users = tw__alloc_array((size_t)plan->place_count + 1, sizeof *c.users);
-    tw_status status = c.maker && c.users ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int32_t p = 0; status == TW_OK && p < plan->place_count; p++)
-        c.maker[p] = -1;
-    for (int s = 0; status == TW_OK && s < plan->step_count; s++) {
-        for (int k = 0; k < plan->steps[s].node->output_count; k++)
-            c.maker[plan->steps[s].first_output + k] = s;
-        for (int k = 0; k < plan->steps[s].input_count; k++)
-            c.users[plan->steps[s].inputs[k]]++;
-    }
-    for (int k = 0; status == TW_OK && k < plan->output_count; k++)
-        c.users[plan->outputs[k]]++;
+    TW_TRY(tw__uses_find(plan, &c.uses));
+    tw_status status = TW_OK;
     for (int s = plan->step_count; status == TW_OK && s-- > 0;) {
         const tw__step *step = &plan->steps[s];
-        if (!step->inputs || !is_loop(step, step->node->output_count == 1 ? step->node->out_dtypes[0] : TW_DTYPE_NONE) ||
-            !inputs_fit(step->node, count_of(&step->node->out_shapes[0])))
+        if (step->output_count != 1 || !is_loop(plan, step, plan->places[step->outputs[0]].dtype) ||
+            !inputs_fit(plan, step, tw__place_count(plan, step->outputs[0])))
             continue;
         gather(&c, s);
         if (c.member_count > 1)
             status = fuse(&c);
     }
-    int kept = 0;
-    for (int s = 0; s < plan->step_count; s++) {
-        if (plan->steps[s].inputs)
-            plan->steps[kept++] = plan->steps[s];
-    }
-    plan->step_count = kept;
-    tw__free(c.maker);
-    tw__free(c.users);
+    tw__uses_free(&c.uses);
     return status;
 }
 
@@ -356,8 +321,10 @@ static void run_tiles(void *context, int64_t first, int64_t last)
 #endif
 }
 
-void tw__fused_run(const tw__fused *fused, tw_tensor *const *inputs, tw_tensor *output)
+static tw_status run(const tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs)
 {
+    const tw__fused *fused = step->data;
+    tw_tensor *output = outputs[0];
     bool streamed = (uintptr_t)output->data % 16 == 0 && output->count * (int64_t)fused->element >= stream_from;
     work w = { fused, inputs, output->data, output->count, streamed };
     int64_t tiles = (output->count + TILE - 1) / TILE;
@@ -365,4 +332,5 @@ void tw__fused_run(const tw__fused *fused, tw_tensor *const *inputs, tw_tensor *
         run_tiles(&w, 0, 1);
     else
         tw__parallel(tiles, fused->slow ? 8 : 32, run_tiles, &w);
+    return TW_OK;
 }

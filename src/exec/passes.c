@@ -61,7 +61,7 @@ bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs
         return false;
     tw_tensor *values[MOST], *outputs[MOST] = { NULL };
     for (int k = 0; k < node->input_count; k++) {
-        values[k] = plan->constants[inputs[k]];
+        values[k] = plan->places[inputs[k]].constant;
         if (!values[k])
             return false;
     }
@@ -77,7 +77,7 @@ bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs
         tw_clear_error(); /* it is reported when the call is really made */
     for (int k = 0; k < node->output_count; k++) {
         if (status == TW_OK)
-            plan->constants[place_of(draft, node, k)] = outputs[k];
+            plan->places[place_of(draft, node, k)].constant = outputs[k];
         else
             tw_release(outputs[k]);
     }

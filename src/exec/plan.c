@@ -4,6 +4,107 @@
 
 unsigned tw__exec_passes = ~0u;
 
+/* ---- steps, for passes ---- */
+
+static void step_end(tw__step *step)
+{
+    if (step->state && step->op->free_state)
+        step->op->free_state(step->state);
+    if (step->free_data)
+        step->free_data(step->data);
+    tw__free(step->inputs);
+    tw__free(step->outputs);
+    tw__free(step->dropped);
+}
+
+void tw__step_remove(tw__step *step)
+{
+    step->gone = true;
+}
+
+static tw_status set_places(int32_t **list, int32_t *list_count, const int32_t *places, int count)
+{
+    int32_t *copy = tw__alloc_array((size_t)count + 1, sizeof *copy);
+    if (!copy)
+        return TW_RESOURCE_EXHAUSTED;
+    memcpy(copy, places, (size_t)count * sizeof *copy);
+    tw__free(*list);
+    *list = copy;
+    *list_count = count;
+    return TW_OK;
+}
+
+tw_status tw__step_set_inputs(tw__step *step, const int32_t *places, int count)
+{
+    return set_places(&step->inputs, &step->input_count, places, count);
+}
+
+tw_status tw__step_set_outputs(tw__step *step, const int32_t *places, int count)
+{
+    return set_places(&step->outputs, &step->output_count, places, count);
+}
+
+void tw__step_set_run(tw__step *step, tw_status (*run)(const tw__step *, tw_tensor *const *, tw_tensor **), void *data, void (*free_data)(void *),
+                      const char *label)
+{
+    if (step->free_data)
+        step->free_data(step->data);
+    step->run = run;
+    step->data = data;
+    step->free_data = free_data;
+    step->label = label;
+}
+
+int32_t tw__plan_add_place(tw__plan *plan, tw_dtype dtype, const tw_shape *shape)
+{
+    if (plan->place_count >= INT32_MAX / 2 || TW_GROW(plan->places, plan->place_capacity, (size_t)plan->place_count + 1) != TW_OK)
+        return -1;
+    plan->places[plan->place_count] = (tw__place){ .dtype = dtype, .shape = *shape };
+    return plan->place_count++;
+}
+
+int64_t tw__place_count(const tw__plan *plan, int32_t place)
+{
+    const tw_shape *shape = &plan->places[place].shape;
+    int64_t count = 1;
+    if (shape->rank < 0)
+        return -1;
+    for (int i = 0; i < shape->rank; i++) {
+        if (shape->dims[i] < 0 || __builtin_mul_overflow(count, shape->dims[i], &count))
+            return -1;
+    }
+    return count;
+}
+
+tw_status tw__uses_find(const tw__plan *plan, tw__uses *uses)
+{
+    uses->maker = tw__alloc_array((size_t)plan->place_count + 1, sizeof *uses->maker);
+    uses->reads = tw__alloc_array((size_t)plan->place_count + 1, sizeof *uses->reads);
+    if (!uses->maker || !uses->reads) {
+        tw__uses_free(uses);
+        return TW_RESOURCE_EXHAUSTED;
+    }
+    for (int32_t p = 0; p < plan->place_count; p++)
+        uses->maker[p] = -1;
+    for (int s = 0; s < plan->step_count; s++) {
+        const tw__step *step = &plan->steps[s];
+        for (int k = 0; !step->gone && k < step->output_count; k++)
+            uses->maker[step->outputs[k]] = s;
+        for (int k = 0; !step->gone && k < step->input_count; k++)
+            uses->reads[step->inputs[k]]++;
+    }
+    for (int k = 0; k < plan->output_count; k++)
+        uses->reads[plan->outputs[k]]++;
+    return TW_OK;
+}
+
+void tw__uses_free(tw__uses *uses)
+{
+    tw__free(uses->maker);
+    tw__free(uses->reads);
+    *uses = (tw__uses){ 0 };
+}
+
 /* ---- which nodes ---- */
 
 static bool reads_only(const tw_op *op)
@@ -44,35 +145,38 @@ static char *find_needed(const tw__graph *graph, const tw__edge *outputs, int ou
 
 /* The shape function, which also checks, need not run again: all shapes were known while tracing, and the integers that it may have asked for
  * (axes, sizes: short ones) were constants. */
-static bool shapes_known(const tw__node *node)
+static bool shapes_known(const tw__plan *plan, const tw__step *step)
 {
-    for (int i = 0; i < node->input_count; i++) {
-        const tw__node *from = node->inputs[i].node;
-        int64_t count = 0;
-        const tw_shape *shape = &from->out_shapes[node->inputs[i].output];
-        if (!tw__shape_known(shape))
+    for (int i = 0; i < step->input_count; i++) {
+        const tw__place *from = &plan->places[step->inputs[i]];
+        if (!tw__shape_known(&from->shape))
             return false;
-        for (int k = 0; k < shape->rank; k++)
-            count = k ? count * shape->dims[k] : shape->dims[k];
-        bool is_short = shape->rank == 0 || count <= 2 * TW_MAX_RANK;
-        if (is_short && from->op != &tw__op_Const && tw__dtype_is_integer(from->out_dtypes[node->inputs[i].output]))
+        bool is_short = tw__place_count(plan, step->inputs[i]) <= 2 * TW_MAX_RANK;
+        if (is_short && !from->constant && tw__dtype_is_integer(from->dtype))
             return false;
     }
-    for (int i = 0; i < node->output_count; i++) {
-        if (!tw__shape_known(&node->out_shapes[i]))
+    for (int i = 0; i < step->output_count; i++) {
+        if (!tw__shape_known(&plan->places[step->outputs[i]].shape))
             return false;
     }
     return true;
 }
 
-static tw_status add_step(tw__draft *draft, const tw__node *node, int32_t *inputs)
+static tw_status add_step(tw__draft *draft, const tw__node *node, const int32_t *inputs)
 {
     tw__plan *plan = draft->plan;
-    if (node->op->stateful && !reads_only(node->op))
-        draft->version++;
-    plan->steps[plan->step_count++] = (tw__step){ .node = node, .inputs = inputs, .input_count = node->input_count, .first_output = draft->first_place[node->id],
-                                                  .known = shapes_known(node) && !node->op->makes_outputs };
-    plan->most_outputs = node->output_count > plan->most_outputs ? node->output_count : plan->most_outputs;
+    bool effects = node->op->stateful && !reads_only(node->op);
+    draft->version += effects;
+    tw__step *step = &plan->steps[plan->step_count++];
+    *step = (tw__step){ .node = node, .op = node->op, .attrs = node->attrs, .effects = effects };
+    step->outputs = tw__alloc_array((size_t)node->output_count + 1, sizeof *step->outputs);
+    if (!step->outputs)
+        return TW_RESOURCE_EXHAUSTED;
+    step->output_count = node->output_count;
+    for (int k = 0; k < node->output_count; k++)
+        step->outputs[k] = draft->first_place[node->id] + k;
+    TW_TRY(tw__step_set_inputs(step, inputs, node->input_count));
+    step->known = !node->op->makes_outputs && shapes_known(plan, step);
     return TW_OK;
 }
 
@@ -86,7 +190,7 @@ static tw_status find_steps(tw__draft *draft, const char *needed)
         if (needed[i] == LEAN)
             node = node->lean;
         if (node->op == &tw__op_Const) {
-            plan->constants[draft->first_place[i]] = tw_retain(tw__attr_find(node->op, node->attrs, "value")->tensor);
+            plan->places[draft->first_place[i]].constant = tw_retain(tw__attr_find(node->op, node->attrs, "value")->tensor);
             continue;
         }
         int32_t *inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
@@ -97,16 +201,15 @@ static tw_status find_steps(tw__draft *draft, const char *needed)
         bool settled = ((tw__exec_passes & TW_PASS_FORWARD) && tw__pass_forward(draft, node, inputs)) ||
                        ((tw__exec_passes & TW_PASS_FOLD) && tw__pass_fold(draft, node, inputs)) ||
                        ((tw__exec_passes & TW_PASS_SHARE) && tw__pass_share(draft, node, inputs));
-        if (settled)
-            tw__free(inputs);
-        else
-            TW_TRY(add_step(draft, node, inputs));
+        tw_status status = settled ? TW_OK : add_step(draft, node, inputs);
+        tw__free(inputs);
+        TW_TRY(status);
     }
     return TW_OK;
 }
 
-/* The passes leave steps behind whose values nobody asks for any more. */
-static tw_status drop_unneeded(tw__plan *plan)
+/* Takes out what passes took away, and what nobody asks for any more. */
+static tw_status sweep(tw__plan *plan)
 {
     bool *used = tw__alloc_array((size_t)plan->place_count + 1, sizeof *used);
     if (!used)
@@ -115,27 +218,52 @@ static tw_status drop_unneeded(tw__plan *plan)
         used[plan->outputs[i]] = true;
     for (int s = plan->step_count; s-- > 0;) {
         tw__step *step = &plan->steps[s];
-        bool keep = step->node->op->stateful && !reads_only(step->node->op);
-        for (int k = 0; k < step->node->output_count; k++)
-            keep |= used[step->first_output + k];
-        for (int k = 0; keep && k < step->input_count; k++)
+        bool keep = step->effects;
+        for (int k = 0; k < step->output_count; k++)
+            keep |= used[step->outputs[k]];
+        step->gone |= !keep;
+        for (int k = 0; !step->gone && k < step->input_count; k++)
             used[step->inputs[k]] = true;
-        if (!keep) {
-            tw__free(step->inputs);
-            step->inputs = NULL;
-        }
     }
     int kept = 0;
     for (int s = 0; s < plan->step_count; s++) {
-        if (plan->steps[s].inputs)
+        if (plan->steps[s].gone)
+            step_end(&plan->steps[s]);
+        else
             plan->steps[kept++] = plan->steps[s];
     }
     plan->step_count = kept;
-    for (int32_t p = 0; p < plan->place_count; p++) {
-        if (plan->constants[p] && used[p])
-            plan->constant_places[plan->constant_count++] = p;
+    plan->constant_count = 0;
+    for (int32_t p = 0; p < plan->place_count; p++)
+        plan->constant_count += plan->places[p].constant && used[p];
+    int32_t *places = tw__realloc(plan->constant_places, ((size_t)plan->constant_count + 1) * sizeof *places);
+    if (places) {
+        plan->constant_places = places;
+        int count = 0;
+        for (int32_t p = 0; p < plan->place_count; p++) {
+            if (plan->places[p].constant && used[p])
+                places[count++] = p;
+        }
     }
     tw__free(used);
+    return places ? TW_OK : TW_RESOURCE_EXHAUSTED;
+}
+
+static tw_status run_passes(tw__plan *plan)
+{
+    TW_TRY(sweep(plan));
+#define TW_RUN_PASS(bit, name)                  \
+    if (tw__exec_passes & TW_PASS_##bit) {      \
+        TW_TRY(tw__pass_##name(plan));          \
+        TW_TRY(sweep(plan));                    \
+    }
+    TW_STEP_PASSES(TW_RUN_PASS)
+#undef TW_RUN_PASS
+    for (int s = 0; s < plan->step_count; s++) {
+        const tw__step *step = &plan->steps[s];
+        plan->most_inputs = step->input_count > plan->most_inputs ? step->input_count : plan->most_inputs;
+        plan->most_outputs = step->output_count > plan->most_outputs ? step->output_count : plan->most_outputs;
+    }
     return TW_OK;
 }
 
@@ -149,8 +277,8 @@ static tw_status find_drops(tw__plan *plan)
         last[p] = -1;
     for (int s = 0; s < plan->step_count; s++) {
         const tw__step *now = &plan->steps[s];
-        for (int k = 0; k < now->node->output_count; k++)
-            last[now->first_output + k] = s; /* an output that nobody reads goes at once */
+        for (int k = 0; k < now->output_count; k++)
+            last[now->outputs[k]] = s; /* an output that nobody reads goes at once */
         for (int k = 0; k < now->input_count; k++)
             last[now->inputs[k]] = s;
     }
@@ -160,7 +288,7 @@ static tw_status find_drops(tw__plan *plan)
         last[plan->arguments[k]] = -1;
     tw_status status = TW_OK;
     for (int32_t p = 0; status == TW_OK && p < plan->place_count; p++) {
-        if (last[p] < 0 || plan->constants[p])
+        if (last[p] < 0 || plan->places[p].constant)
             continue;
         tw__step *at = &plan->steps[last[p]];
         int32_t *more = tw__realloc(at->dropped, ((size_t)at->dropped_count + 1) * sizeof *more);
@@ -187,7 +315,13 @@ static tw_status number_places(tw__draft *draft)
         if (count > INT32_MAX / 2)
             return tw__fail(TW_RESOURCE_EXHAUSTED, "a graph with more than %zu values", count);
     }
-    draft->plan->place_count = (int32_t)count;
+    tw__plan *plan = draft->plan;
+    TW_TRY(TW_GROW(plan->places, plan->place_capacity, count + 1));
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const tw__node *node = graph->nodes[i];
+        for (int k = 0; k < node->output_count; k++)
+            plan->places[plan->place_count++] = (tw__place){ .dtype = node->out_dtypes[k], .shape = node->out_shapes[k] };
+    }
     draft->stands_for = tw__alloc_array(count + 1, sizeof *draft->stands_for);
     for (size_t p = 0; draft->stands_for && p < count; p++)
         draft->stands_for[p] = (int32_t)p;
@@ -200,12 +334,10 @@ static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__e
     if (!draft->first_place || !needed)
         return TW_RESOURCE_EXHAUSTED;
     TW_TRY(number_places(draft));
-    plan->constants = tw__alloc_array((size_t)plan->place_count + 1, sizeof *plan->constants);
-    plan->constant_places = tw__alloc_array((size_t)plan->place_count + 1, sizeof *plan->constant_places);
     plan->steps = tw__alloc_array(plan->graph->node_count + 1, sizeof *plan->steps);
     plan->arguments = tw__alloc_array((size_t)plan->argument_count + 1, sizeof *plan->arguments);
     plan->outputs = tw__alloc_array((size_t)plan->output_count + 1, sizeof *plan->outputs);
-    if (!plan->constants || !plan->constant_places || !plan->steps || !plan->arguments || !plan->outputs)
+    if (!plan->steps || !plan->arguments || !plan->outputs)
         return TW_RESOURCE_EXHAUSTED;
     for (int i = 0; i < plan->argument_count; i++) {
         plan->arguments[i] = draft->first_place[arguments[i]->id];
@@ -214,11 +346,7 @@ static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__e
     TW_TRY(find_steps(draft, needed));
     for (int i = 0; i < plan->output_count; i++)
         plan->outputs[i] = draft->stands_for[draft->first_place[outputs[i].node->id] + outputs[i].output];
-    TW_TRY(drop_unneeded(plan));
-    if (tw__exec_passes & TW_PASS_FUSE)
-        TW_TRY(tw__pass_fuse(plan));
-    for (int s = 0; s < plan->step_count; s++)
-        plan->most_inputs = plan->steps[s].input_count > plan->most_inputs ? plan->steps[s].input_count : plan->most_inputs;
+    TW_TRY(run_passes(plan));
     return find_drops(plan);
 }
 
@@ -249,19 +377,13 @@ void tw__plan_free(tw__plan *plan)
 {
     if (!plan)
         return;
-    for (int i = 0; plan->steps && i < plan->step_count; i++) {
-        tw__step *s = &plan->steps[i];
-        if (s->state && s->node->op->free_state)
-            s->node->op->free_state(s->state);
-        tw__free(s->inputs);
-        tw__free(s->dropped);
-        tw__free(s->fused);
-    }
-    for (int32_t i = 0; plan->constants && i < plan->place_count; i++)
-        tw_release(plan->constants[i]);
+    for (int i = 0; i < plan->step_count; i++)
+        step_end(&plan->steps[i]);
+    for (int32_t i = 0; i < plan->place_count; i++)
+        tw_release(plan->places[i].constant);
     while (plan->spare_count)
         tw__free(plan->spare[--plan->spare_count]);
-    tw__free(plan->constants);
+    tw__free(plan->places);
     tw__free(plan->constant_places);
     tw__free(plan->steps);
     tw__free(plan->arguments);

@@ -124,9 +124,13 @@ static void *read_object(const context *c, const tw_field *field, PyObject *valu
 static bool read_handle(const context *c, const tw_field *field, PyObject *value, const tw_class *class, void **out)
 {
     *out = read_object(c, field, value, class);
-    if (!*out && !PyErr_Occurred())
+    if (*out || PyErr_Occurred())
+        return *out != NULL;
+    if (class == &tw__class_layer)
+        tw__py_error(PyExc_TypeError, "The added layer must be an instance of class Layer. Received: layer=%R of type %R.", value, Py_TYPE(value));
+    else
         wrong(c, field, class ? class->name : field->word, value);
-    return *out != NULL;
+    return false;
 }
 
 static bool append_handles(const context *c, const tw_field *field, PyObject *value, const tw_class *class, PyObject *flat)
@@ -279,7 +283,7 @@ static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how
         *how = TW_DEFAULT;
         return named;
     }
-    /* A group: the first member that is a tensor decides. */
+    /* A group: the first member that is a tensor decides, for the others too unless the word is "hint". */
     for (int i = 0; i < c->signature->field_count; i++) {
         const tw_field *field = &c->signature->fields[i];
         PyObject *value = c->given[i];
@@ -296,8 +300,10 @@ static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how
                 Py_XDECREF(item);
             }
         }
-        if (dtype != TW_DTYPE_NONE)
+        if (dtype != TW_DTYPE_NONE) {
+            *how = strcmp(word, "hint") == 0 ? TW_HINT : TW_MATCH;
             return dtype;
+        }
     }
     return TW_DTYPE_NONE;
 }

@@ -528,6 +528,8 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
             tw__py_raise();
         return read;
     }
+    if (how == TW_MATCH)
+        how = TW_FORCE;
     /* The scalars first: they are the most frequent. */
     if (PyFloat_CheckExact(value) && (dtype == TW_FLOAT32 || dtype == TW_DTYPE_NONE)) {
         tw_tensor *scalar = tw_tensor_float((float)PyFloat_AsDouble(value));

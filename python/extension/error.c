@@ -16,6 +16,8 @@ static PyObject *python_class(tw_status code)
     case TW_INDEX_ERROR:
         return PyExc_IndexError;
     case TW_KEY_ERROR:
+        return PyExc_KeyError;
+    case TW_LOOKUP_ERROR:
         return PyExc_LookupError;
     case TW_ATTRIBUTE_ERROR:
         return PyExc_AttributeError;

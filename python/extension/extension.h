@@ -75,9 +75,9 @@ PyObject *tw__py_wrap_operation(struct tw__node *node);
 tw_tensor *tw__py_into_graph(tw_tensor *tensor);
 
 /* ---- conversion (convert.c, array.c) ---- */
-typedef enum tw__py_how { TW_HINT, TW_DEFAULT, TW_FORCE } tw__py_how;
+typedef enum tw__py_how { TW_HINT, TW_DEFAULT, TW_MATCH, TW_FORCE } tw__py_how;
 /* A new reference. With a dtype and TW_FORCE nothing else comes out; with TW_HINT it is tried first; with TW_DEFAULT also, but integers that
- * do not fit int32 become int64 instead of being cut. NULL: an exception is set. */
+ * do not fit int32 become int64 instead of being cut; TW_MATCH forces what is not a tensor. NULL: an exception is set. */
 tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how);
 bool tw__py_is_tensor_like(PyObject *value);                               /* a tensor or variable */
 tw_dtype tw__py_dtype_of_value(PyObject *value);                           /* of a tensor or variable; else TW_DTYPE_NONE */

@@ -165,6 +165,13 @@ static bool put_keyword(tw__py_function *function, PyObject *name, PyObject *val
         return true;
     }
     if (rest_field(function->signature, true) < 0) {
+        const tw_class *row = function->signature->class_row;
+        while (row && row != &tw__class_layer)
+            row = tw_class_parent(row);
+        if (row) {
+            tw__py_error(PyExc_TypeError, "('Keyword argument not understood:', '%U')", name);
+            return false;
+        }
         tw__py_error(PyExc_TypeError, "%s%s() got an unexpected keyword argument '%U'", function->name,
                      function->signature->role == TW_ROLE_CLASS ? ".__init__" : "", name);
         return false;

@@ -85,11 +85,11 @@ static tw_dtype division_dtype(tw_dtype dtype)
 static PyObject *divide(tw_tensor *a, tw_tensor *b)
 {
     tw_dtype dtype = division_dtype(a->dtype);
-    if (dtype == a->dtype)
-        return run(DIVIDE, a, b);
     if (a->dtype != b->dtype)
         return tw__py_error(PyExc_TypeError, "`x` and `y` must have the same dtype, got tf.%s != tf.%s.", tw_dtype_name(a->dtype),
                             tw_dtype_name(b->dtype));
+    if (dtype == a->dtype)
+        return run(DIVIDE, a, b);
     tw_tensor *x = tw__py_cast(tw_retain(a), dtype), *y = x ? tw__py_cast(tw_retain(b), dtype) : NULL;
     PyObject *out = y ? run(DIVIDE, x, y) : NULL;
     tw_release(x);
@@ -133,8 +133,8 @@ static PyObject *binary(operation which, PyObject *left, PyObject *right)
     bool own = is_own(left);
     tw_dtype dtype = tw__py_dtype_of_value(own ? left : right);
     tw_tensor *a = own ? tw__py_to_tensor(left, TW_DTYPE_NONE, TW_HINT) : tw__py_to_tensor(left, dtype, TW_FORCE);
-    bool foreign = own && !is_own(right), exact = which == EQUAL || which == NOT_EQUAL;
-    tw_tensor *b = a ? tw__py_to_tensor(right, foreign ? dtype : TW_DTYPE_NONE, foreign && exact ? TW_FORCE : TW_HINT) : NULL;
+    bool foreign = own && !is_own(right), loose = which == ADD || which == MATRIX || which == DIVIDE;
+    tw_tensor *b = a ? tw__py_to_tensor(right, foreign ? dtype : TW_DTYPE_NONE, foreign && !loose ? TW_FORCE : TW_HINT) : NULL;
     PyObject *out = b ? choose(which, a, b) : NULL;
     tw_release(a);
     tw_release(b);

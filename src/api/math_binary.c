@@ -2,7 +2,7 @@
 #include "api/api.h"
 #include "rows.h"
 
-TW_API(add, "add|math.add(x: tensor<T>, y: tensor<T>, name: str = None) -> tensor", "x + y, element by element.")
+TW_API(add, "add|math.add(x: tensor<hint>, y: tensor<hint>, name: str = None) -> tensor", "x + y, element by element.")
 {
     return args->x->dtype == TW_STRING ? TW_BINARY(Add, args->x, args->y) : TW_BINARY(AddV2, args->x, args->y);
 }
@@ -206,7 +206,7 @@ tw_tensor *tw__true_divide(tw_tensor *x, tw_tensor *y)
     return b ? TW_BINARY(RealDiv, a, b) : NULL;
 }
 
-TW_API(divide, "divide|math.divide(x: tensor<T>, y: tensor<T>, name: str = None) -> tensor",
+TW_API(divide, "divide|math.divide(x: tensor<hint>, y: tensor<hint>, name: str = None) -> tensor",
        "x / y, element by element; integers become floats.")
 {
     return tw__true_divide(args->x, args->y);

@@ -59,7 +59,7 @@ static tw_status check_sparse(const tw_tensor *labels, const tw_tensor *logits)
         return tw__fail(TW_VALUE_ERROR, "`logits` cannot be a scalar. Received logits of shape ()");
     tw_shape leading = logits->shape;
     leading.rank--;
-    if (tw__shape_equal(&labels->shape, &leading))
+    if (tw__shape_compatible(&labels->shape, &leading))
         return TW_OK;
     char *label_text = tw__shape_tuple(&labels->shape), *logit_text = tw__shape_tuple(&logits->shape);
     const char *own = label_text ? label_text : "", *other = logit_text ? logit_text : "";

@@ -244,7 +244,7 @@ static tw_status step_back(backward *b, size_t index)
     if (status == TW_OK && any_gradient && any_wanted) {
         tw__gradient gradient = { record.op, inputs, outputs, space, space + most, space + 2 * most, space + 3 * most, wanted, record.attrs };
         if (!record.op->gradient)
-            status = tw__fail(TW_KEY_ERROR, "gradient registry has no entry for: %s", record.op->name);
+            status = tw__fail(TW_LOOKUP_ERROR, "gradient registry has no entry for: %s", record.op->name);
         else
             status = record.op->gradient(&gradient);
         for (int i = 0; i < inputs; i++) {

@@ -109,9 +109,9 @@ static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *va
     tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
     int outputs = 0;
     const tw_shape *shape = &variable->resource->shape;
-    if (!tw__shape_compatible(shape, &value->shape)) {
+    if (op == &tw__op_AssignVariableOp && !tw__shape_compatible(shape, &value->shape)) {
         char *own = tw__shape_tuple(shape), *other = tw__shape_tuple(&value->shape);
-        tw__fail(TW_VALUE_ERROR, "Cannot assign value to variable '%s': Shape mismatch.The variable shape %s, and the assigned value shape %s are incompatible.",
+        tw__fail(TW_VALUE_ERROR, "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value shape %s are incompatible.",
                  variable->name, own ? own : "", other ? other : "");
         tw__free(own);
         tw__free(other);

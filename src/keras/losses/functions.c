@@ -2,6 +2,7 @@
  *
  * Predictions are probabilities unless from_logits says otherwise. Those that a Keras softmax or sigmoid made still carry what went into it, and
  * then the loss is computed from that, which is exact where probabilities have run into 0 or 1. */
+#include "api/nn.h"
 #include "keras/losses/losses.h"
 #include "op/array/array.h"
 
@@ -68,20 +69,13 @@ static tw_tensor *sparse_losses(tw_tensor *labels, tw_tensor *logits)
     bool plain = rank == 2 && labels->shape.rank == 1;
     tw_tensor *matrix = plain ? tw_retain(logits) : tw__reshape(logits, &rows);
     tw_tensor *vector = plain ? tw_retain(labels) : tw__reshape(labels, &flat);
-    tw_tensor *outputs[2] = { NULL, NULL };
-    int count = 2;
-    if (matrix && vector &&
-        tw__apply(&tw__op_SparseSoftmaxCrossEntropyWithLogits, TW_IN(matrix, vector), 2, NULL, 0, outputs, &count) != TW_OK)
-        outputs[0] = NULL;
+    tw_tensor *losses = matrix && vector ? tw__sparse_cross_entropy_of(vector, matrix) : NULL;
     tw_release(matrix);
     tw_release(vector);
-    tw_tensor *losses = outputs[0];
-    if (losses)
-        tw_release(outputs[1]);
     if (losses && rank > 2) {
-        outputs[0] = tw__reshape_leading(losses, logits, -1);
+        tw_tensor *shaped = tw__reshape_leading(losses, logits, -1);
         tw_release(losses);
-        losses = outputs[0];
+        losses = shaped;
     }
     return losses;
 }

@@ -77,7 +77,7 @@ TW_OP(StopGradient, .inputs = "input: T", .outputs = "output: T", .attrs = "T: t
 static tw_status prevent_gradient(tw__gradient *g)
 {
     tw_string message = TW_ATTR(g, "message")->s;
-    return tw__fail(TW_KEY_ERROR, "Gradient explicitly disabled. Reason: %.*s", (int)message.size, message.data ? message.data : "");
+    return tw__fail(TW_LOOKUP_ERROR, "Gradient explicitly disabled. Reason: %.*s", (int)message.size, message.data ? message.data : "");
 }
 
 TW_OP(PreventGradient, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type, message: string = ''", HAND_ON,

@@ -31,21 +31,34 @@ static tw_status run_as_float(tw__conv_kind kind, tw_dtype dtype, const tw__conv
     return status;
 }
 
-tw_status tw__conv_run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result)
+static tw_status run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result,
+                     const tw__epilogue *then)
 {
     int64_t input = tw__conv_input_count(conv), output = tw__conv_output_count(conv), filter = tw__conv_filter_count(conv);
     int64_t count = kind == TW_CONV_OUTPUT ? output : kind == TW_CONV_INPUT ? input : filter;
     if (count == 0)
         return TW_OK;
-    if (input == 0 || output == 0 || filter == 0) {
+    tw_status status = TW_OK;
+    if (input == 0 || output == 0 || filter == 0)
         memset(result, 0, (size_t)count * tw__element_size(dtype));
-        return TW_OK;
-    }
-    if (is_small_float(dtype))
-        return run_as_float(kind, dtype, conv, a, kind == TW_CONV_INPUT ? filter : input, b,
-                            kind == TW_CONV_OUTPUT ? filter : output, result, count);
-    tw_status status;
-    if (dtype == TW_FLOAT32 && tw__conv_onednn(kind, conv, a, b, result, &status))
+    else if (is_small_float(dtype))
+        status = run_as_float(kind, dtype, conv, a, kind == TW_CONV_INPUT ? filter : input, b,
+                              kind == TW_CONV_OUTPUT ? filter : output, result, count);
+    else if (dtype == TW_FLOAT32 && tw__conv_onednn(kind, conv, a, b, result, then, &status))
         return status;
-    return tw__conv_plain(kind, dtype, conv, a, b, result);
+    else
+        status = tw__conv_plain(kind, dtype, conv, a, b, result);
+    if (status == TW_OK && then)
+        tw__epilogue_run(then, dtype, result, count / conv->out_channels, conv->out_channels);
+    return status;
+}
+
+tw_status tw__conv_run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result)
+{
+    return run(kind, dtype, conv, a, b, result, NULL);
+}
+
+tw_status tw__conv_then(tw_dtype dtype, const tw__conv *conv, const void *input, const void *filter, void *output, const tw__epilogue *then)
+{
+    return run(TW_CONV_OUTPUT, dtype, conv, input, filter, output, then);
 }

@@ -8,7 +8,7 @@
 #ifndef TW_CONV_H
 #define TW_CONV_H
 
-#include "tensor/tensor.h"
+#include "kernel/epilogue.h"
 
 /* Pairs are rows, columns. All members are int64_t: the struct is compared as bytes. */
 typedef struct tw__conv {
@@ -27,9 +27,12 @@ typedef enum tw__conv_kind {
 /* `a` and `b` are the two operands in the order above. The sizes are known to fit each other and their products not to overflow.
  */
 tw_status tw__conv_run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result);
+/* input, filter -> output, and then the epilogue over its channels (NULL: none). */
+tw_status tw__conv_then(tw_dtype dtype, const tw__conv *conv, const void *input, const void *filter, void *output, const tw__epilogue *then);
 
 /* The first does nothing and says false where the library is missing or has no fast form; no error is set then. */
-bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, tw_status *status);
+bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, const tw__epilogue *then,
+                     tw_status *status);
 tw_status tw__conv_plain(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result);
 
 /* Numbers of elements. */

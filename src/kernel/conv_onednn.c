@@ -15,9 +15,10 @@
 
 #ifndef HAVE_HEADER
 
-bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, tw_status *status)
+bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, const tw__epilogue *then,
+                     tw_status *status)
 {
-    (void)kind, (void)conv, (void)a, (void)b, (void)result, (void)status;
+    (void)then, (void)kind, (void)conv, (void)a, (void)b, (void)result, (void)status;
     return false;
 }
 
@@ -299,6 +300,7 @@ typedef struct job {
     char *scratch, *large_filter, *small_filter; /* filters in the primitives' layouts */
     char *filter_parts;                          /* per part: the gradient in the primitive's layout, then in ours */
     size_t scratch_each, filter_each, own_bytes;
+    const tw__epilogue *then;                    /* or NULL */
     _Atomic bool failed;
 } job;
 
@@ -326,6 +328,8 @@ static void run_part(job *j, int64_t part)
                                  scratch };
         if (!execute(e->primitive, arguments, 4))
             j->failed = true;
+        else if (j->then)
+            tw__epilogue_piece(j->then, j->result + output_at, e->conv.batch * c->out[0] * c->out[1], c->out_channels, c->out_channels, 0);
     } else if (j->kind == TW_CONV_INPUT) {
         argument arguments[] = { { DNNL_ARG_DIFF_DST, &e->output, (void *)(uintptr_t)(j->b + output_at) },
                                  { DNNL_ARG_WEIGHTS, &e->filter, e->reorder ? converted : (void *)(uintptr_t)j->a },
@@ -401,6 +405,8 @@ static tw_status run_job(job *j)
             j->result[i] += own[i];
     }
     tw__buffer_release(buffer);
+    if (!j->failed && j->then && tw__epilogue_rest(j->then))
+        tw__unary_run(j->then->activation, TW_FLOAT32, j->result, j->result, tw__conv_output_count(j->conv));
     return j->failed ? tw__fail(TW_INTERNAL, "a convolution failed inside oneDNN") : TW_OK;
 }
 
@@ -415,7 +421,8 @@ static bool is_moderate(const tw__conv *conv)
            tw__conv_output_count(conv) / conv->batch < 1 << 29;
 }
 
-bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, tw_status *status)
+bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, const float *b, float *result, const tw__epilogue *then,
+                     tw_status *status)
 {
     pthread_once(&once, load);
     if (!available || !is_moderate(conv))
@@ -428,7 +435,7 @@ bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, c
         parts = (int64_t)(work / WORK_PER_THREAD) + 1;
     if (parts > conv->batch)
         parts = conv->batch;
-    job j = { .kind = kind, .conv = conv, .parts = parts, .a = a, .b = b, .result = result };
+    job j = { .kind = kind, .conv = conv, .parts = parts, .a = a, .b = b, .result = result, .then = then };
     tw__conv part = *conv;
     int before = begin_single();
     part.batch = conv->batch / parts;

@@ -37,6 +37,7 @@ typedef struct product {
     int64_t row_parts, column_parts; /* the grid of parts that threads take */
     float *scratch;
     size_t scratch_each;             /* floats */
+    const tw__epilogue *then;        /* or NULL */
 } product;
 
 static const tw__gemm_kernels *best_kernels(void)
@@ -130,6 +131,13 @@ static void run_panel(const product *p, const panel *of, const float *a, int64_t
     }
 }
 
+/* A finished piece of c. */
+static void finish(const product *p, int64_t row, int64_t rows, int64_t column, int64_t columns)
+{
+    if (p->then)
+        tw__epilogue_piece(p->then, p->c + row * p->c_row + column, rows, columns, p->c_row, column);
+}
+
 /* One block of columns [column, column + width) of a part, for one slice of k. */
 static void run_block(const product *p, int64_t row, int64_t row_end, int64_t column, int64_t width, int64_t depth, int64_t deep,
                       float *scratch)
@@ -138,7 +146,7 @@ static void run_block(const product *p, int64_t row, int64_t row_end, int64_t co
     int64_t vectors = ceil_divide(width, lanes), panels = ceil_divide(vectors, most_vectors(p->kernels));
     panel few[8];
     float *packed = scratch, *strip = scratch + p->deep * ceil_divide(p->wide, lanes) * lanes;
-    bool add = depth > 0;
+    bool add = depth > 0, last = depth + deep == p->k;
     for (int64_t first_panel = 0; first_panel < panels; first_panel += 8) {
         int64_t count = panels - first_panel < 8 ? panels - first_panel : 8;
         for (int64_t i = 0; i < count; i++) {
@@ -161,8 +169,11 @@ static void run_block(const product *p, int64_t row, int64_t row_end, int64_t co
         }
         const float *a = p->a + row * p->a_row + depth * p->a_column;
         if (!p->pack_a) {
-            for (int64_t i = 0; i < count; i++)
+            for (int64_t i = 0; i < count; i++) {
                 run_panel(p, &few[i], a, p->a_row, p->a_column, row, row_end - row, deep, add);
+                if (last)
+                    finish(p, row, row_end - row, few[i].column, (few[i].vectors - 1) * lanes + few[i].lanes);
+            }
             continue;
         }
         int64_t strip_rows = p->a_row == 1 ? STRIP : STRIP / 2;
@@ -171,6 +182,8 @@ static void run_block(const product *p, int64_t row, int64_t row_end, int64_t co
             pack(strip, rows, p->a + r * p->a_row + depth * p->a_column, p->a_column, p->a_row, deep, rows);
             for (int64_t i = 0; i < count; i++)
                 run_panel(p, &few[i], strip, 1, rows, r, rows, deep, add);
+            if (last)
+                finish(p, r, rows, few[0].column, few[count - 1].column + (few[count - 1].vectors - 1) * lanes + few[count - 1].lanes - few[0].column);
         }
     }
 }
@@ -205,6 +218,7 @@ static void run_dots(void *context, int64_t begin, int64_t end)
         int columns = p->n - column < 4 ? (int)(p->n - column) : 4;
         for (int64_t i = 0; i < p->m; i++)
             p->kernels->dots(p->k, p->a + i * p->a_row, p->b + column * p->b_column, p->b_column, columns, p->c + i * p->c_row + column);
+        finish(p, 0, p->m, column, columns);
     }
 }
 
@@ -226,22 +240,22 @@ static void choose_grid(product *p, int64_t parts)
     }
 }
 
-tw_status tw__gemm_float(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
-                         int64_t b_column, float *c, int64_t c_row)
+/* All but the functions that need the whole result. */
+static tw_status multiply(product p)
 {
-    if (m <= 0 || n <= 0)
-        return TW_OK;
+    const tw__gemm_kernels *kernels = p.kernels;
+    int64_t m = p.m, n = p.n, k = p.k, a_column = p.a_column, b_row = p.b_row, b_column = p.b_column;
     if (k <= 0) {
         for (int64_t i = 0; i < m; i++)
-            memset(c + i * c_row, 0, (size_t)n * sizeof *c);
+            memset(p.c + i * p.c_row, 0, (size_t)n * sizeof *p.c);
+        finish(&p, 0, m, 0, n);
         return TW_OK;
     }
-    const tw__gemm_kernels *kernels = best_kernels();
     if (b_column == 1 && n <= kernels->lanes && m <= kernels->rows[1]) { /* a single tile */
-        kernels->tiles[1][m](k, a, a_row, a_column, b, b_row, c, c_row, (int)n, false);
+        kernels->tiles[1][m](k, p.a, p.a_row, a_column, p.b, b_row, p.c, p.c_row, (int)n, false);
+        finish(&p, 0, m, 0, n);
         return TW_OK;
     }
-    product p = { kernels, m, n, k, a, b, a_row, a_column, b_row, b_column, c, c_row, .row_parts = 1, .column_parts = 1 };
     if (b_row == 1 && b_column != 1 && a_column == 1 && m <= FEW_ROWS && k >= kernels->lanes) {
         int64_t fours = ceil_divide(n, 4), grain = WORK_PER_THREAD / (4 * m * k) + 1;
         if (fours <= grain)
@@ -281,4 +295,23 @@ tw_status tw__gemm_float(int64_t m, int64_t n, int64_t k, const float *a, int64_
     if (buffer)
         tw__buffer_release(buffer);
     return TW_OK;
+}
+
+tw_status tw__gemm_float_then(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b,
+                              int64_t b_row, int64_t b_column, float *c, int64_t c_row, const tw__epilogue *then)
+{
+    if (m <= 0 || n <= 0)
+        return TW_OK;
+    product p = { .kernels = best_kernels(), .m = m, .n = n, .k = k, .a = a, .b = b, .a_row = a_row, .a_column = a_column, .b_row = b_row,
+                  .b_column = b_column, .c = c, .c_row = c_row, .row_parts = 1, .column_parts = 1, .then = then };
+    TW_TRY(multiply(p));
+    if (then && tw__epilogue_rest(then))
+        tw__unary_run(then->activation, TW_FLOAT32, c, c, m * n);
+    return TW_OK;
+}
+
+tw_status tw__gemm_float(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
+                         int64_t b_column, float *c, int64_t c_row)
+{
+    return tw__gemm_float_then(m, n, k, a, a_row, a_column, b, b_row, b_column, c, c_row, NULL);
 }

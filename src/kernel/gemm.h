@@ -5,7 +5,7 @@
 #ifndef TW_GEMM_H
 #define TW_GEMM_H
 
-#include "tensor/tensor.h"
+#include "kernel/epilogue.h"
 
 typedef struct tw__matrix {
     const void *data;
@@ -16,9 +16,13 @@ typedef struct tw__matrix {
 /* c = a · b for float32, vectorised: [m, k] · [k, n]. Spreads over threads when that pays. */
 tw_status tw__gemm_float(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
                          int64_t b_column, float *c, int64_t c_row);
+/* The same, and then the epilogue (NULL: none). c_row is n if the epilogue has an activation. */
+tw_status tw__gemm_float_then(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b,
+                              int64_t b_row, int64_t b_column, float *c, int64_t c_row, const tw__epilogue *then);
 
 /* The same for every numeric dtype; half and bfloat16 sum in float. UNIMPLEMENTED for what can't be multiplied. */
 tw_status tw__gemm(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a, tw__matrix b, void *c);
+tw_status tw__gemm_then(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a, tw__matrix b, void *c, const tw__epilogue *then);
 
 /* ---- the instruction sets (gemm_avx512.c, gemm_avx2.c, gemm_plain.c) ---- */
 /* One tile of the result: `rows` x (`vectors` - 1 full vectors and `lanes` of the last). b's columns are contiguous. */

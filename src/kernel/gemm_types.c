@@ -182,3 +182,13 @@ tw_status tw__gemm(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a
     tw__free(own_b);
     return status;
 }
+
+tw_status tw__gemm_then(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a, tw__matrix b, void *c, const tw__epilogue *then)
+{
+    if (dtype == TW_FLOAT32)
+        return tw__gemm_float_then(m, n, k, a.data, a.row, a.column, b.data, b.row, b.column, c, n, then);
+    TW_TRY(tw__gemm(dtype, m, n, k, a, b, c));
+    if (then)
+        tw__epilogue_run(then, dtype, c, m, n);
+    return TW_OK;
+}

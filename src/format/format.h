@@ -1,4 +1,5 @@
-/* Files to tensors and back: tables, tensor bundles (checkpoints), the checkpoint state file, NumPy's and IDX files.
+/* Files to tensors and back: tables, tensor bundles (checkpoints), the checkpoint state file, records,
+ * NumPy's and IDX files.
  *
  * Whatever the bytes are, a reader gives the right value or an error that names the file; sizes are checked against the
  * file before memory is asked for. */
@@ -107,6 +108,29 @@ tw_status tw__checkpoint_state_write(const char *path, const tw__checkpoint_stat
 tw_status tw__checkpoint_state_parse(const char *text, size_t size, const char *name, tw__checkpoint_state *state);
 void tw__checkpoint_state_print(tw__text *text, const tw__checkpoint_state *state);
 void tw__checkpoint_state_free(tw__checkpoint_state *state);
+
+/* ---- records: TFRecord files (record.c) ---- */
+typedef struct tw__record_writer tw__record_writer;
+tw__record_writer *tw__record_create(const char *path, bool exclusive); /* exclusive: ALREADY_EXISTS if there is such a file */
+tw_status tw__record_add(tw__record_writer *writer, const void *data, size_t size); /* waits in memory for the next flush */
+tw_status tw__record_flush(tw__record_writer *writer);
+size_t tw__record_waiting(const tw__record_writer *writer); /* bytes */
+const char *tw__record_path(const tw__record_writer *writer);
+tw_status tw__record_finish(tw__record_writer *writer); /* flushes; ends the writer, also when it fails */
+void tw__record_abandon(tw__record_writer *writer);     /* without what waits; NULL is fine */
+
+typedef struct tw__record_reader {
+    tw__file_reader file;
+    int64_t offset;      /* of the next record */
+    const uint8_t *data; /* the record, good until the next step */
+    size_t size;
+    uint8_t *memory;
+    size_t capacity;
+    tw_status status;    /* why the reading ended: TW_OK at the end of the file */
+} tw__record_reader;
+tw_status tw__record_open(tw__record_reader *reader, const char *path);
+bool tw__record_next(tw__record_reader *reader);
+void tw__record_close(tw__record_reader *reader);
 
 /* ---- NumPy's .npy and .npz (npy.c, npz.c), IDX (idx.c) ---- */
 tw_tensor *tw__npy_read(const char *path);

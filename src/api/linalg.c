@@ -101,19 +101,56 @@ static tw_tensor *as_matrix(tw_tensor *x, const int64_t *axes, int64_t count, bo
     return TW_BINARY(Reshape, turned, shape);
 }
 
+/* The same by labels, for shapes that are not known yet: a's axes are A, B …, b's are a, b …, and those of a where they are summed. */
+static tw_tensor *by_labels(tw_tensor *a, tw_tensor *b, const int64_t *a_axes, const int64_t *b_axes, int64_t count)
+{
+    char left[TW_MAX_RANK + 1] = "", right[TW_MAX_RANK + 1] = "", out[2 * TW_MAX_RANK + 1] = "", equation[6 * TW_MAX_RANK];
+    int size = 0;
+    for (int i = 0; i < a->shape.rank; i++)
+        left[i] = (char)('A' + i);
+    for (int i = 0; i < b->shape.rank; i++)
+        right[i] = (char)('a' + i);
+    for (int64_t i = 0; i < count; i++) {
+        int a_axis, b_axis;
+        if (!tw__axis_normal(a_axes[i], a->shape.rank, &a_axis) || !tw__axis_normal(b_axes[i], b->shape.rank, &b_axis)) {
+            tw__fail(TW_INVALID_ARGUMENT, "tensordot: the axes %lld and %lld don't lie in ranks %d and %d", (long long)a_axes[i],
+                     (long long)b_axes[i], a->shape.rank, b->shape.rank);
+            return NULL;
+        }
+        right[b_axis] = left[a_axis];
+    }
+    for (int i = 0; i < a->shape.rank; i++) {
+        if (!strchr(right, left[i]))
+            out[size++] = left[i];
+    }
+    for (int i = 0; i < b->shape.rank; i++) {
+        if (right[i] >= 'a')
+            out[size++] = right[i];
+    }
+    snprintf(equation, sizeof equation, "%s,%s->%s", left, right, out);
+    return TW_CALL(Einsum, TW_IN(a, b), TW_WITH(TW_A_STRING("equation", equation)));
+}
+
 TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: tensor<int32>, name: str = None) -> tensor",
        "Sums products over axes: a number n takes the last n axes of a and the first n of b; [[…], […]] names the axes of each.")
 {
     int64_t given[2 * TW_MAX_RANK], a_axes[TW_MAX_RANK], b_axes[TW_MAX_RANK], count;
     if (tw__tensor_read_ints(args->axes, "axes", given, 2 * TW_MAX_RANK) != TW_OK)
         return NULL;
+    if (args->a->shape.rank < 0 || args->b->shape.rank < 0) {
+        tw__fail(TW_UNIMPLEMENTED, "tensordot: the ranks of a and b must be known while a function is traced");
+        return NULL;
+    }
     if (args->axes->shape.rank == 0) {
         count = given[0];
-        if (count < 0 || count > args->a->shape.rank || count > args->b->shape.rank) {
-            tw__fail(TW_VALUE_ERROR, "`axes` must be an integer between 0 and the ranks of a and b (%d and %d). Received: axes=%lld",
-                     args->a->shape.rank, args->b->shape.rank, (long long)count);
+        int rank = args->a->shape.rank < args->b->shape.rank ? args->a->shape.rank : args->b->shape.rank;
+        if (count < 0)
+            tw__fail(TW_VALUE_ERROR, "`axes` must be at least 0. Received: %lld.", (long long)count);
+        else if (count > rank)
+            tw__fail(TW_VALUE_ERROR, "`axes` must not be larger than the number of dimensions of the tensors. Received %lld, vs tensor dimensions %d.",
+                     (long long)count, rank);
+        if (count < 0 || count > rank)
             return NULL;
-        }
         for (int64_t i = 0; i < count; i++) {
             a_axes[i] = args->a->shape.rank - count + i;
             b_axes[i] = i;
@@ -127,6 +164,8 @@ TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: 
         memcpy(a_axes, given, (size_t)count * sizeof *given);
         memcpy(b_axes, given + count, (size_t)count * sizeof *given);
     }
+    if (!tw__shape_known(&args->a->shape) || !tw__shape_known(&args->b->shape))
+        return by_labels(args->a, args->b, a_axes, b_axes, count);
     tw_shape a_free, b_free;
     tw_auto tw_tensor *left = as_matrix(args->a, a_axes, count, true, &a_free);
     tw_auto tw_tensor *right = left ? as_matrix(args->b, b_axes, count, false, &b_free) : NULL;

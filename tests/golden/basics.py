@@ -1,0 +1,114 @@
+"""What expressions on tensors, variables, random generators, ragged tensors and strings give in TensorFlow: makes tests/python/basics.json for
+tests/python/test_basics.py.
+
+Usage: basics.py (needs tensorflow)"""
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import expressions
+
+# ---- floats that are too large for float32
+LARGE = r"""
+tf.constant(1e39)
+tf.constant([1e39])
+tf.constant([1.0, -1e39])
+tf.constant([1, 1e39])
+tf.constant(3.4028235e38)
+tf.constant(3.4028235677973362e+38)
+tf.constant(3.4028235677973366e+38)
+tf.constant(float('inf'))
+tf.constant([float('nan'), -float('inf')])
+tf.constant(1e39, tf.float32)
+tf.constant([1e39], tf.float32)
+tf.constant(1e39, tf.float64)
+tf.constant(1e5, tf.float16)
+tf.constant([1e39], tf.bfloat16)
+tf.constant(1e39, tf.complex64)
+tf.constant(1e39+1j)
+tf.convert_to_tensor(1e39)
+tf.convert_to_tensor(1e39, tf.float32)
+tf.convert_to_tensor(1e39, dtype_hint=tf.float32)
+t + 1e39
+1e39 * t
+t < 1e39
+tf.add(1e39, 1.0)
+tf.add(t, 1e39)
+tf.maximum(t, 1e39)
+tf.Variable(1e39)
+tf.Variable(1.0).assign(1e39)
+v + 1e39
+tf.fill([2], 1e39)
+tf.reduce_sum([1e39, 1.0])
+tf.constant([1.0, 10**39])
+tf.constant(10**39, tf.float32)
+tf.constant([1.0, 10**400])
+tf.constant(np.float64(1e39))
+tf.constant(np.float64(1e39), tf.float32)
+tf.constant([np.float64(1e39)])
+tf.constant([np.float64(1e39)], tf.float32)
+tf.constant([1.0, np.float64(1e39)])
+tf.constant([np.float32(1), 1e39])
+tf.stack([t, [1e39, 1e39]])
+tf.cast(1e39, tf.float64)
+tf.clip_by_value(t, -1e39, 1e39)
+tf.where([True], 1e39, 1.0)
+tf.raw_ops.Add(x=1e39, y=1.0)
+tf.raw_ops.Add(x=t, y=1e39)
+tf.sqrt(1e39)
+"""
+
+EINSUM = r"""
+tf.einsum('ij,jk->ik', m, tf.transpose(m))
+tf.einsum('ij,kj', m, m)
+tf.einsum('ji', m)
+tf.einsum('bA', m)
+tf.einsum('ij->', m)
+tf.einsum('ii', m[:, :2])
+tf.einsum('...i,i', m, tf.range(3.))
+tf.einsum('...i,i->...', m, tf.range(3.))
+tf.einsum('ij,jk,kl->il', m, tf.ones([3, 2]), tf.ones([2, 2]))
+tf.einsum('i,j,k->ijk', t, t, t)
+tf.einsum('ij,ij,ij->i', m, m, m)
+tf.einsum('ij,jk,kl->il', m, tf.ones([3, 2]), tf.ones([2, 2]), optimize='optimal')
+tf.einsum('...ij,...jk,...kl->...il', tf.ones([2, 2, 3]), tf.ones([3, 2]), tf.ones([2, 2, 2]))
+tf.einsum(' i j , k j -> i k ', m, m, name='x')
+tf.einsum('i->ii', t)
+tf.einsum('ij,jk->ik', m)
+tf.einsum('ij->ij', m, m)
+tf.einsum('ij,jk->iz', m, m)
+tf.einsum('ij,jk->ik', m, m)
+tf.einsum('ijk->i', m)
+tf.einsum('i1->i', m)
+tf.einsum('ij.->i', m)
+tf.einsum('ij->i->j', m)
+tf.einsum('ij-i', m)
+tf.einsum('', tf.constant(2.))
+tf.einsum(',->', tf.constant(2.), tf.constant(3.))
+tf.linalg.einsum('ij,ij->i', m, m)
+tf.einsum('ij,kj->ik', n64[None], n64[None])
+gradient(lambda x: tf.einsum('ij,kj->ik', x, x), m)
+gradient(lambda x: tf.einsum('ij,jk,kl->il', x, tf.transpose(x), x), m)
+tf.function(lambda x: tf.einsum('ij,kj->ik', x, x), input_signature=[tf.TensorSpec([None, 3])])(m)
+tf.function(lambda x: tf.einsum('...j,...j->...', x, x), input_signature=[tf.TensorSpec(None)])(m)
+tf.function(lambda x: tf.tensordot(x, x, [[1], [1]]), input_signature=[tf.TensorSpec([None, None])])(m)
+tf.tensordot(m, m, -1)
+tf.tensordot(m, m, 2)
+tf.tensordot(m, tf.ones([3, 2]), 1)
+tf.tensordot(t, t, 0)
+"""
+
+GROUPS = {"large": LARGE, "einsum": EINSUM}
+
+
+def main():
+    import tensorflow as tf
+    answers = [dict(expressions.answer(e, tf), group=g) for g, text in GROUPS.items() for e in text.strip().split("\n")]
+    with open(os.path.join(HERE, "..", "python", "basics.json"), "w") as f:
+        f.write("[\n" + ",\n".join(json.dumps(a) for a in answers) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@
 
 #include "base/base.h"
 
-enum { THREADS_LIMIT = 256, SPINS = 4000, CHUNKS_PER_THREAD = 4 };
+enum { THREADS_LIMIT = 256, SPINS = 4000, CHUNKS_PER_THREAD = 4, VECTOR = 64 };
 
 typedef struct job {
     int64_t count, chunk;
@@ -227,6 +227,10 @@ void tw__parallel(int64_t count, int64_t grain, void (*body)(void *context, int6
     int64_t chunk = count / ((int64_t)threads * CHUNKS_PER_THREAD) + 1;
     if (chunk < grain)
         chunk = grain;
+    /* Elements at a chunk's end that fill no vector go through scalar code, which may round differently: there are none but at the very end, so
+     * that an element's value depends on its place alone. */
+    if (chunk >= VECTOR)
+        chunk = (chunk + VECTOR - 1) / VECTOR * VECTOR;
     if (inside || pthread_mutex_trylock(&pool.lock) != 0) {
         for (int64_t begin = 0; begin < count; begin += chunk)
             body(context, begin, count - begin < chunk ? count : begin + chunk);

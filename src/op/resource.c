@@ -126,3 +126,29 @@ tw_status tw__resource_lock(tw__resource *resource, void **data)
     *data = resource->value->data;
     return TW_OK;
 }
+
+tw_status tw__resources_lock(tw__resource *const *resources, int count, void **data)
+{
+    int order[TW_RESOURCES_AT_ONCE];
+    for (int k = 0; k < count; k++) {
+        int at = k;
+        for (; at > 0 && (uintptr_t)resources[order[at - 1]] > (uintptr_t)resources[k]; at--)
+            order[at] = order[at - 1];
+        order[at] = k;
+    }
+    for (int i = 0; i < count; i++) {
+        tw_status status = tw__resource_lock(resources[order[i]], &data[order[i]]);
+        if (status != TW_OK) {
+            while (i-- > 0)
+                tw__resource_unlock(resources[order[i]]);
+            return status;
+        }
+    }
+    return TW_OK;
+}
+
+void tw__resources_unlock(tw__resource *const *resources, int count)
+{
+    for (int k = 0; k < count; k++)
+        tw__resource_unlock(resources[k]);
+}

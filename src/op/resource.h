@@ -26,5 +26,18 @@ tw_tensor *tw__resource_take(tw__resource *resource);   /* the value, which the 
 /* Under the lock: the value's memory, made exclusive (copied if somebody else sees it), for changing in place. */
 tw_status tw__resource_lock(tw__resource *resource, void **data);
 void tw__resource_unlock(tw__resource *resource);
+/* Several at once, all or none, always in the order of their addresses, so that two such calls can't wait for each other. They are different
+ * ones; at most TW_RESOURCES_AT_ONCE. data[k] is the memory of resources[k]. */
+enum { TW_RESOURCES_AT_ONCE = 4 };
+tw_status tw__resources_lock(tw__resource *const *resources, int count, void **data);
+void tw__resources_unlock(tw__resource *const *resources, int count);
+
+/* ---- a step of Keras's Adam (state/adam.c) ---- */
+struct tw__adam;
+/* `slots` are the variable, the moments of the gradient and of its square, and with amsgrad the largest of the latter. Changes nothing and
+ * says false, without an error, where one pass can't do it: other dtypes than float and double, unequal shapes or dtypes, one variable in two
+ * places, one without a value. */
+bool tw__adam_fits(tw__resource *const *slots, int count, const tw_tensor *gradient);
+tw_status tw__adam_update(tw__resource *const *slots, int count, const tw_tensor *gradient, const struct tw__adam *numbers);
 
 #endif

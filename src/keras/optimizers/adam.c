@@ -3,7 +3,8 @@
  *     m += (g - m)(1 - beta_1)    v += (g² - v)(1 - beta_2)    w -= m · rate · sqrt(1 - beta_2^t) / (1 - beta_1^t) / (sqrt(v) + epsilon)
  *
  * With amsgrad the largest v so far stands in the place of v. Keras does this with a dozen ops on variables; here it is one pass over memory that
- * gives the same bits (kernel/adam.h). Small floats take the op ResourceApplyAdam. */
+ * gives the same bits (kernel/adam.h). Traced, it is Keras's ops, which plans join into that pass (exec/pass_adam.c). Small floats take the op
+ * ResourceApplyAdam. */
 #include <math.h>
 
 #include "kernel/adam.h"
@@ -39,27 +40,6 @@ static tw_status adam_build(tw_optimizer *self)
     return ((adam *)self)->amsgrad ? tw__optimizer_add_slots(self, LARGEST, 1, &kinds[LARGEST]) : TW_OK;
 }
 
-/* Locks the variables in the order of their addresses, so that two steps can't wait for each other. */
-static tw_status lock_all(tw__resource *const *resources, int count, void **data)
-{
-    int order[4];
-    for (int k = 0; k < count; k++) {
-        int at = k;
-        for (; at > 0 && (uintptr_t)resources[order[at - 1]] > (uintptr_t)resources[k]; at--)
-            order[at] = order[at - 1];
-        order[at] = k;
-    }
-    for (int i = 0; i < count; i++) {
-        tw_status status = tw__resource_lock(resources[order[i]], &data[order[i]]);
-        if (status != TW_OK) {
-            while (i-- > 0)
-                tw__resource_unlock(resources[order[i]]);
-            return status;
-        }
-    }
-    return TW_OK;
-}
-
 static double alpha_of(const adam *self, tw_dtype dtype)
 {
     double step = (double)(tw__optimizer_step(&self->optimizer) + 1), rate = tw__optimizer_rate(&self->optimizer);
@@ -72,24 +52,10 @@ static double alpha_of(const adam *self, tw_dtype dtype)
 static tw_status step(adam *self, int64_t index, tw_variable *variable, const tw_tensor *gradient)
 {
     tw_optimizer *optimizer = &self->optimizer;
-    int count = self->amsgrad ? 4 : 3;
-    tw__resource *resources[4] = { variable->resource, optimizer->slots[MOMENTUM][index]->resource,
-                                   optimizer->slots[VELOCITY][index]->resource,
-                                   self->amsgrad ? optimizer->slots[LARGEST][index]->resource : NULL };
-    void *data[4] = { NULL };
+    tw__resource *slots[] = { variable->resource, optimizer->slots[MOMENTUM][index]->resource, optimizer->slots[VELOCITY][index]->resource,
+                              self->amsgrad ? optimizer->slots[LARGEST][index]->resource : NULL };
     tw__adam numbers = { alpha_of(self, gradient->dtype), 1 - self->beta_1, 1 - self->beta_2, self->epsilon };
-    TW_TRY(lock_all(resources, count, data));
-    tw_status status = TW_OK;
-    for (int k = 0; k < count && status == TW_OK; k++) {
-        if (resources[k]->value->count != gradient->count || resources[k]->value->dtype != gradient->dtype)
-            status = tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s has shape %s, the gradient %s", optimizer->name, resources[k]->name,
-                              tw__shape_text(&resources[k]->value->shape), tw__shape_text(&gradient->shape));
-    }
-    if (status == TW_OK)
-        tw__adam_step(gradient->dtype, data[0], data[1], data[2], data[3], gradient->data, gradient->count, &numbers);
-    for (int k = 0; k < count; k++)
-        tw__resource_unlock(resources[k]);
-    return status;
+    return tw__adam_update(slots, self->amsgrad ? 4 : 3, gradient, &numbers);
 }
 
 static tw_status step_small(adam *self, int64_t index, tw_variable *variable, tw_tensor *gradient)

@@ -1,14 +1,14 @@
 /* The optimizers' steps: each reads the gradient once and changes the variable and its slots in place, in one pass over memory.
  *
  * A step is a row of `steps`: which inputs are variables, which are numbers, and a loop per dtype. half and bfloat16 are computed in
- * float, a tile at a time. Variables are locked in the order of their addresses, so that two steps can't wait for each other. */
+ * float, a tile at a time. */
 #include "kernel/simd.h"
 
 #include "kernel/kernel.h"
 #include "op/resource.h"
 #include "rows.h"
 
-enum { SLOTS_LIMIT = 4, NUMBERS_LIMIT = 6, GRAIN = 16384, TILE = 512 };
+enum { SLOTS_LIMIT = TW_RESOURCES_AT_ONCE, NUMBERS_LIMIT = 6, GRAIN = 16384, TILE = 512 };
 
 typedef void step_loop(void *const *slots, const void *grad, const double *numbers, int64_t count, bool flag);
 
@@ -95,29 +95,6 @@ static tw_status check_shapes(tw__kernel *kernel, const step *s, tw__resource *c
     return TW_OK;
 }
 
-/* Locks all of them or none; data[k] is slot k's memory. */
-static tw_status lock_all(tw__resource *const *slots, int count, char **data)
-{
-    int order[SLOTS_LIMIT];
-    for (int k = 0; k < count; k++) {
-        int at = k;
-        for (; at > 0 && (uintptr_t)slots[order[at - 1]] > (uintptr_t)slots[k]; at--)
-            order[at] = order[at - 1];
-        order[at] = k;
-    }
-    for (int i = 0; i < count; i++) {
-        void *memory;
-        tw_status status = tw__resource_lock(slots[order[i]], &memory);
-        if (status != TW_OK) {
-            while (i-- > 0)
-                tw__resource_unlock(slots[order[i]]);
-            return status;
-        }
-        data[order[i]] = memory;
-    }
-    return TW_OK;
-}
-
 static tw_status apply_step(tw__kernel *kernel, const step *s)
 {
     tw__resource *slots[SLOTS_LIMIT];
@@ -136,12 +113,14 @@ static tw_status apply_step(tw__kernel *kernel, const step *s)
         }
     }
     TW_TRY(check_numbers(kernel, s, r.numbers));
-    TW_TRY(lock_all(slots, s->slots, r.data));
+    void *data[SLOTS_LIMIT];
+    TW_TRY(tw__resources_lock(slots, s->slots, data));
+    for (int k = 0; k < s->slots; k++)
+        r.data[k] = data[k];
     tw_status status = check_shapes(kernel, s, slots);
     if (status == TW_OK)
         tw__parallel(grad->count, GRAIN, run, &r);
-    for (int k = 0; k < s->slots; k++)
-        tw__resource_unlock(slots[k]);
+    tw__resources_unlock(slots, s->slots);
     return status;
 }
 

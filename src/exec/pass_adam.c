@@ -1,0 +1,317 @@
+/* Keras's step of Adam, joined: the dozen calls per variable that a traced optimizer makes become one pass over memory, and the passes of
+ * all variables one step.
+ *
+ *     r1 = Read(m)   AssignAdd(m, (g - r1) * c1)      r2 = Read(v)   AssignAdd(v, (Square(g) - r2) * c2)
+ *     r3 = Read(m)   r4 = Read(v)                     AssignSub(w, r3 * alpha / (Sqrt(r4) + epsilon))
+ *
+ * The calls are recognised by what they are, so a graph from a file gets the same. They are joined where the AssignSub stands, if nothing of
+ * them is read elsewhere and nothing between them can see the variables; two such steps are joined if nothing between them can. When
+ * a run finds something else than was expected (one variable in two places, or one without a value), it makes the calls one by one. */
+#include <stdlib.h>
+
+#include "exec/plain.h"
+#include "kernel/adam.h"
+#include "op/resource.h"
+#include "rows.h"
+
+enum { WEIGHT, FIRST, SECOND, GRADIENT, ALPHA, REST_1, REST_2, EPSILON, INPUTS }; /* of one variable's update */
+enum { MEMBERS = 16 };
+
+typedef struct match {
+    tw__plan *plan;
+    tw__uses uses;
+    int32_t inputs[INPUTS];
+    int members[MEMBERS];
+    int member_count;
+} match;
+
+typedef struct updates {
+    int count;
+    tw__plain *plain[]; /* by variable */
+} updates;
+
+/* ---- running ---- */
+
+static void updates_free(void *data)
+{
+    updates *all = data;
+    for (int i = 0; i < all->count; i++)
+        tw__plain_free(all->plain[i]);
+    tw__free(all);
+}
+
+static tw_status run(const tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs)
+{
+    const updates *all = step->data;
+    (void)outputs;
+    for (int i = 0; i < all->count; i++, inputs += INPUTS) {
+        tw__resource *slots[3];
+        for (int k = 0; k < 3; k++) {
+            slots[k] = tw__resource_of(inputs[WEIGHT + k]);
+            if (!slots[k])
+                return TW_INVALID_ARGUMENT;
+        }
+        if (!tw__adam_fits(slots, 3, inputs[GRADIENT])) {
+            TW_TRY(tw__plain_run(all->plain[i], inputs, NULL));
+            continue;
+        }
+        tw__adam numbers = { tw_tensor_double_at(inputs[ALPHA], 0), tw_tensor_double_at(inputs[REST_1], 0),
+                             tw_tensor_double_at(inputs[REST_2], 0), tw_tensor_double_at(inputs[EPSILON], 0) };
+        TW_TRY(tw__adam_update(slots, 3, inputs[GRADIENT], &numbers));
+    }
+    return TW_OK;
+}
+
+/* ---- finding the calls of one variable ---- */
+
+/* The step makes the place, is a plain call of that op, and only one input reads it: it becomes a member. */
+static const tw__step *member(match *m, int32_t place, const tw_op *op)
+{
+    int maker = m->uses.maker[place];
+    const tw__step *step = maker < 0 ? NULL : &m->plan->steps[maker];
+    if (!step || step->op != op || step->run || step->data || step->gone || m->uses.reads[place] != 1 || m->member_count == MEMBERS)
+        return NULL;
+    m->members[m->member_count++] = maker;
+    return step;
+}
+
+static bool is_scalar(const match *m, int32_t place)
+{
+    return m->plan->places[place].shape.rank == 0;
+}
+
+/* x op scalar, in either order. */
+static bool by_scalar(const match *m, const tw__step *step, int32_t *x, int32_t *scalar)
+{
+    int at = is_scalar(m, step->inputs[1]) ? 1 : 0;
+    *scalar = step->inputs[at];
+    *x = step->inputs[1 - at];
+    return is_scalar(m, *scalar);
+}
+
+/* AssignSub(w, Read(m) * alpha / (Sqrt(Read(v)) + epsilon)) */
+static bool match_end(match *m, int at)
+{
+    const tw__step *end = &m->plan->steps[at], *part;
+    int32_t under, over, root;
+    m->members[m->member_count++] = at;
+    m->inputs[WEIGHT] = end->inputs[0];
+    if (!(part = member(m, end->inputs[1], &tw__op_RealDiv)))
+        return false;
+    over = part->inputs[0];
+    under = part->inputs[1];
+    int32_t first, second;
+    if (!(part = member(m, over, &tw__op_Mul)) || !by_scalar(m, part, &first, &m->inputs[ALPHA]) ||
+        !(part = member(m, first, &tw__op_ReadVariableOp)))
+        return false;
+    m->inputs[FIRST] = part->inputs[0];
+    if (!(part = member(m, under, &tw__op_AddV2)) || !by_scalar(m, part, &root, &m->inputs[EPSILON]) ||
+        !(part = member(m, root, &tw__op_Sqrt)))
+        return false;
+    second = part->inputs[0];
+    if (!(part = member(m, second, &tw__op_ReadVariableOp)))
+        return false;
+    m->inputs[SECOND] = part->inputs[0];
+    return true;
+}
+
+/* AssignAdd(variable, (x - Read(variable)) * rest), x being the gradient or its square */
+static bool match_moment(match *m, int at, int variable, int rest)
+{
+    const tw__step *part = &m->plan->steps[at];
+    int32_t place;
+    if (part->run || part->data || m->member_count == MEMBERS)
+        return false;
+    m->members[m->member_count++] = at;
+    if (!(part = member(m, part->inputs[1], &tw__op_Mul)) || !by_scalar(m, part, &place, &m->inputs[rest]) ||
+        !(part = member(m, place, &tw__op_Sub)))
+        return false;
+    place = part->inputs[0];
+    const tw__step *read = member(m, part->inputs[1], &tw__op_ReadVariableOp);
+    if (!read || read->inputs[0] != m->inputs[variable])
+        return false;
+    if (variable == SECOND) {
+        if (!(part = member(m, place, &tw__op_Square)))
+            return false;
+        place = part->inputs[0];
+    }
+    if (m->inputs[GRADIENT] >= 0 && m->inputs[GRADIENT] != place)
+        return false;
+    m->inputs[GRADIENT] = place;
+    return true;
+}
+
+static bool is_member(const match *m, int at)
+{
+    for (int i = 0; i < m->member_count; i++) {
+        if (m->members[i] == at)
+            return true;
+    }
+    return false;
+}
+
+/* The step can't see the variable that lies in a value like this one: it has no variables, or reads one that is sure to be another. */
+static bool is_blind(const tw__plan *plan, const tw__step *step, int32_t like)
+{
+    if (step->gone)
+        return true;
+    if (step->effects)
+        return false;
+    for (int k = 0; k < step->input_count; k++) {
+        tw_dtype dtype = plan->places[step->inputs[k]].dtype;
+        if (dtype == TW_VARIANT || (dtype == TW_RESOURCE && step->op != &tw__op_ReadVariableOp))
+            return false;
+    }
+    if (step->op != &tw__op_ReadVariableOp)
+        return true;
+    const tw__place *seen = &plan->places[step->outputs[0]], *own = &plan->places[like];
+    return seen->dtype != own->dtype ||
+           (tw__shape_known(&seen->shape) && tw__shape_known(&own->shape) && !tw__shape_equal(&seen->shape, &own->shape));
+}
+
+/* Finds the moments' updates before the end, and looks at what stands between. */
+static bool match_rest(match *m, int end)
+{
+    bool first = false, second = false;
+    m->inputs[GRADIENT] = -1;
+    for (int at = end - 1; at >= 0; at--) {
+        const tw__step *step = &m->plan->steps[at];
+        bool adds = !step->gone && step->op == &tw__op_AssignAddVariableOp && !is_member(m, at);
+        if (adds && !first && step->inputs[0] == m->inputs[FIRST]) {
+            first = true;
+            if (!match_moment(m, at, FIRST, REST_1))
+                return false;
+        } else if (adds && !second && step->inputs[0] == m->inputs[SECOND]) {
+            second = true;
+            if (!match_moment(m, at, SECOND, REST_2))
+                return false;
+        } else if (step->effects && !is_member(m, at) && !step->gone) {
+            break;
+        }
+    }
+    return first && second;
+}
+
+/* The gradient and both moments have one shape, which is known. */
+static bool shapes_agree(const match *m, int32_t first, int32_t second)
+{
+    const tw_shape *shape = &m->plan->places[m->inputs[GRADIENT]].shape;
+    return tw__shape_known(shape) && tw__shape_equal(shape, &m->plan->places[first].shape) &&
+           tw__shape_equal(shape, &m->plan->places[second].shape);
+}
+
+/* Reads of the moments stand on the right sides of the assignments, and what else stands between the members sees none of it. The members in
+ * the order of the matching: 0 end, 1 RealDiv, 2 Mul, 3 Read m, 4 AddV2, 5 Sqrt, 6 Read v, then the two assignments with what they need. */
+static bool order_is_right(const match *m, int end)
+{
+    int begin = end, assign[2] = { -1, -1 }, old[2] = { -1, -1 }, now[2] = { m->members[3], m->members[6] };
+    for (int i = 0; i < m->member_count; i++) {
+        int at = m->members[i];
+        const tw__step *step = &m->plan->steps[at];
+        int which = step->inputs[0] == m->inputs[SECOND];
+        begin = at < begin ? at : begin;
+        if (step->op == &tw__op_AssignAddVariableOp)
+            assign[which] = at;
+        else if (step->op == &tw__op_ReadVariableOp && at != now[which])
+            old[which] = at;
+    }
+    for (int which = 0; which < 2; which++) {
+        if (old[which] < 0 || old[which] > assign[which] || assign[which] > now[which])
+            return false;
+    }
+    if (!shapes_agree(m, m->plan->steps[now[0]].outputs[0], m->plan->steps[now[1]].outputs[0]))
+        return false;
+    for (int at = begin; at < end; at++) {
+        if (!is_member(m, at) && !is_blind(m->plan, &m->plan->steps[at], m->inputs[GRADIENT]))
+            return false;
+    }
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+static tw_status join_calls(match *m, int end)
+{
+    qsort(m->members, (size_t)m->member_count, sizeof *m->members, by_number);
+    updates *all = tw__alloc_zero(sizeof *all + sizeof *all->plain);
+    if (!all)
+        return TW_RESOURCE_EXHAUSTED;
+    all->count = 1;
+    all->plain[0] = tw__plain_new(m->plan, m->members, m->member_count, m->inputs, INPUTS);
+    if (!all->plain[0] || tw__step_set_inputs(&m->plan->steps[end], m->inputs, INPUTS) != TW_OK) {
+        updates_free(all);
+        return tw__error_status();
+    }
+    for (int i = 0; i < m->member_count; i++) {
+        if (m->members[i] != end)
+            tw__step_remove(&m->plan->steps[m->members[i]]);
+    }
+    tw__step_set_run(&m->plan->steps[end], run, all, updates_free, "Adam");
+    return TW_OK;
+}
+
+/* ---- one step for all variables ---- */
+
+/* Nothing between the steps sees the variables of the earlier one, so it may as well run where the later one stands. */
+static bool may_sink(const tw__plan *plan, int from, int to)
+{
+    const tw__step *step = &plan->steps[from];
+    for (int at = from + 1; at < to; at++) {
+        for (int i = GRADIENT; i < step->input_count; i += INPUTS) {
+            if (!is_blind(plan, &plan->steps[at], step->inputs[i]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static tw_status join_steps(tw__plan *plan, int from, int to)
+{
+    tw__step *a = &plan->steps[from], *b = &plan->steps[to];
+    updates *first = a->data, *second = b->data;
+    int count = a->input_count + b->input_count;
+    updates *all = tw__alloc_zero(sizeof *all + (size_t)(first->count + second->count) * sizeof *all->plain);
+    int32_t *inputs = tw__alloc_array((size_t)count, sizeof *inputs);
+    tw_status status = all && inputs ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK) {
+        memcpy(inputs, a->inputs, (size_t)a->input_count * sizeof *inputs);
+        memcpy(inputs + a->input_count, b->inputs, (size_t)b->input_count * sizeof *inputs);
+        status = tw__step_set_inputs(b, inputs, count);
+    }
+    if (status == TW_OK) {
+        all->count = first->count + second->count;
+        memcpy(all->plain, first->plain, (size_t)first->count * sizeof *all->plain);
+        memcpy(all->plain + first->count, second->plain, (size_t)second->count * sizeof *all->plain);
+        first->count = second->count = 0; /* they are the new list's */
+        tw__step_set_run(b, run, all, updates_free, "Adam");
+        tw__step_remove(a);
+    } else {
+        tw__free(all);
+    }
+    tw__free(inputs);
+    return status;
+}
+
+tw_status tw__pass_adam(tw__plan *plan)
+{
+    match m = { .plan = plan };
+    tw_status status = tw__uses_find(plan, &m.uses);
+    int last = -1; /* the joined step before */
+    for (int s = 0; status == TW_OK && s < plan->step_count; s++) {
+        const tw__step *step = &plan->steps[s];
+        if (step->gone || step->run || step->data || step->op != &tw__op_AssignSubVariableOp)
+            continue;
+        m.member_count = 0;
+        if (!match_end(&m, s) || !match_rest(&m, s) || !order_is_right(&m, s))
+            continue;
+        status = join_calls(&m, s);
+        if (status == TW_OK && last >= 0 && may_sink(plan, last, s))
+            status = join_steps(plan, last, s);
+        last = s;
+    }
+    tw__uses_free(&m.uses);
+    return status;
+}

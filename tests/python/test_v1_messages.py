@@ -1,0 +1,95 @@
+"""Messages against TensorFlow's: bytes, text and field numbers (v1_messages.json, made by tests/golden/v1train_messages.py); damaged bytes."""
+import copy
+import json
+import os
+import pickle
+import random
+
+import pytest
+
+from thalweg import _message, _messages
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "v1_messages.json")) as f:
+    GOLDEN = json.load(f)
+TYPES = {1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32", 6: "fixed64", 7: "fixed32", 8: "bool", 9: "string", 12: "bytes", 13: "uint32"}
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda c: c["class"])
+def test_case(case):
+    space = {"C": _messages.classes[case["class"]]}
+    exec(case["code"], space)
+    m, data = space["m"], bytes.fromhex(case["hex"])
+    assert m.SerializeToString() == data
+    assert str(m) == case["text"]
+    again = space["C"].FromString(data)
+    assert again.SerializeToString() == data and again == m and str(again) == case["text"]
+    assert copy.deepcopy(m) == m and pickle.loads(pickle.dumps(m)) == m
+
+
+def test_fields_are_tensorflows():
+    assert set(GOLDEN["fields"]) == set(_messages.classes)
+    for name, fields in GOLDEN["fields"].items():
+        for field in _messages.classes[name]._fields().values():
+            number, kind, repeated = fields[field.name]
+            assert field.number == number and (field.repeated or field.key is not None) == repeated
+            if kind in TYPES:
+                assert TYPES[kind] == field.kind and not field.enum
+            elif kind == "enum":
+                assert field.enum
+            else:
+                assert field.message or field.key or field.kind == "bytes"
+
+
+def test_oneof_and_presence():
+    event = _messages.Event(file_version="a")
+    assert event.WhichOneof("what") == "file_version"
+    event.graph_def = b"b"
+    assert event.WhichOneof("what") == "graph_def" and event.file_version == ""
+    config = _messages.ConfigProto()
+    assert not config.HasField("gpu_options") and not config.gpu_options.allow_growth
+    assert not config.HasField("gpu_options")
+    config.gpu_options.allow_growth = True
+    assert config.HasField("gpu_options")
+    config.ClearField("gpu_options")
+    assert config.SerializeToString() == b""
+
+
+def test_errors():
+    config = _messages.ConfigProto()
+    with pytest.raises(AttributeError):
+        config.nothing
+    with pytest.raises(AttributeError):
+        config.nothing = 1
+    with pytest.raises(AttributeError):
+        config.gpu_options = _messages.GPUOptions()
+    with pytest.raises(ValueError):
+        _messages.ConfigProto(nothing=1)
+    with pytest.raises(TypeError):
+        config.intra_op_parallelism_threads = "2"
+    with pytest.raises(ValueError):
+        config.intra_op_parallelism_threads = 2**31
+    with pytest.raises(TypeError):
+        config.CopyFrom(_messages.GPUOptions())
+
+
+def test_unknown_fields_stay():
+    data = bytes.fromhex("080112026162f80701") + b"\x0a\x01x"
+    m = _messages.SessionLog.FromString(data)
+    assert m.status == 1 and m.checkpoint_path == "ab"
+    assert _messages.SessionLog.FromString(m.SerializeToString()) == m
+    assert b"\xf8\x07\x01" in m.SerializeToString()
+
+
+def test_damaged_bytes_raise():
+    rng = random.Random(1)
+    for case in GOLDEN["cases"]:
+        cls, data = _messages.classes[case["class"]], bytes.fromhex(case["hex"])
+        for _ in range(60):
+            bad = bytearray(data[:rng.randrange(len(data) + 1)])
+            for _ in range(rng.randrange(3)):
+                if bad:
+                    bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
+            try:
+                str(cls.FromString(bytes(bad)))
+            except _message.DecodeError:
+                pass

@@ -26,18 +26,6 @@ def _run_functions_eagerly(run_eagerly):
 config.run_functions_eagerly = config.experimental_run_functions_eagerly = _run_functions_eagerly  # noqa: F821
 
 
-def _io_later(name):
-    """What of tf.io is imported only when it is asked for."""
-    if name != "gfile":
-        raise AttributeError("module 'thalweg.io' has no attribute %r" % name)
-    import thalweg._gfile
-    io.gfile = _sys.modules["thalweg.io.gfile"] = thalweg._gfile  # noqa: F821
-    return thalweg._gfile
-
-
-io.__getattr__ = _io_later  # noqa: F821
-
-
 def _config_later(name):
     """The devices of tf.config, likewise."""
     if name not in ("list_physical_devices", "list_logical_devices", "get_visible_devices", "set_visible_devices", "PhysicalDevice",
@@ -107,4 +95,4 @@ def get_logger():
     return _log._logger
 
 
-from thalweg import _variable  # noqa: E402, F401
+from thalweg import _gfile, _variable  # noqa: E402, F401

@@ -44,7 +44,7 @@ tw_status tw__fail_errno(int number, const char *what, const char *path)
         code = TW_INVALID_ARGUMENT;
         break;
     }
-    return tw__fail(code, "%s: %s; %s", what, path, strerror(number));
+    return tw__fail(code, "%s%s%s; %s", what ? what : "", what ? ": " : "", path, strerror(number));
 }
 
 tw_status tw__file_open(tw__file_reader *reader, const char *path)

@@ -19,9 +19,19 @@ typedef struct tw__layer_methods {
     void (*config)(tw_layer *self, struct tw__dict *dict);
 } tw__layer_methods;
 
-struct tw_layer {
+struct tw_module {
     tw_trackable trackable;
-    char *name;
+    char *name, *scope; /* scope: "outer/name/"; NULL for layers, which keep no outer scope */
+};
+
+struct tw_layer {
+    union {
+        tw_module module;
+        struct {
+            tw_trackable trackable;
+            char *name, *scope;
+        };
+    };
     tw_dtype dtype;                      /* of the variables */
     bool trainable, built;
     bool at_root;                        /* its own scope is the root of all names: a Sequential; a model that build() runs */

@@ -7,11 +7,6 @@
 
 #include "keras/keras.h"
 
-struct tw_module {
-    tw_trackable trackable;
-    char *name, *scope; /* scope: "outer/name/" */
-};
-
 /* "HTTPNet2" -> "http_net2". */
 char *tw__module_auto_name(const char *class_name)
 {
@@ -41,6 +36,8 @@ static tw_status module_init(void *self, const void *given)
 {
     const tw_module_args *args = given;
     tw_module *module = self;
+    if (tw__is(self, &tw__class_layer)) /* names itself */
+        return TW_OK;
     if (args->name && !is_identifier(args->name))
         return tw__fail(TW_VALUE_ERROR, "'%s' is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name).",
                         args->name);
@@ -128,7 +125,7 @@ static void look_at(search *s, const tw_trackable *object, below *modules)
         } else if (tw__is(child, &tw__container_class)) {
             if (is_first(s, child))
                 look_at(s, child, modules);
-        } else if ((tw__is(child, &tw__class_module) || tw__is(child, &tw__class_layer)) && is_first(s, child)) {
+        } else if (tw__is(child, &tw__class_module) && is_first(s, child)) {
             if (s->what == MODULES)
                 put(s, child);
             if (s->status == TW_OK)
@@ -172,7 +169,9 @@ static void search_below(search *s, tw_trackable *object)
 static tw_value search_for(tw_module *module, wanted what)
 {
     search s = { .what = what };
-    if (is_first(&s, module))
+    if (is_first(&s, module) && tw__is(module, &tw__class_layer))
+        search_layer(&s, (tw_layer *)module);
+    else
         search_below(&s, &module->trackable);
     tw_value *items = s.status == TW_OK ? tw__alloc_array(s.count + 1, sizeof *items) : NULL;
     for (size_t i = 0; items && i < s.count; i++)
@@ -212,6 +211,7 @@ TW_PROPERTY(module_name, "Module.name(self: module) -> str", "The name.")
 
 TW_PROPERTY(module_name_scope, "Module.name_scope(self: module) -> name_scope", "The scope for the names of its variables.")
 {
-    tw_name_scope_args scope = { .name = args->self->scope };
+    const tw_module *module = args->self;
+    tw_name_scope_args scope = { .name = module->scope ? module->scope : module->name };
     return tw_class_make(&tw__class_name_scope, &scope);
 }

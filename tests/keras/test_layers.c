@@ -109,9 +109,9 @@ static void names_of_variables(void **state)
     assert_int_equal(layers.count, 2);
     assert_ptr_equal(layers.items[1], in_n.second);
     tw_objects_free(&layers);
-    layers = tw_layer_submodules(n);
-    assert_int_equal(layers.count, 5);
-    tw_objects_free(&layers);
+    tw_value modules = tw_module_submodules((tw_module *)n);
+    assert_int_equal(modules.list.count, 5);
+    tw_value_free(&modules);
 
     /* build() runs the bare call: no model in front */
     parts in_p = { 0 };

@@ -183,3 +183,20 @@ def test_rows_are_changed():
         v.scatter_add([1])
     assert v.sparse_read([0, 2]).numpy().tolist() == [1, 3] and v.gather_nd([[1]]).numpy().tolist() == [8]
     assert v.is_initialized().numpy()
+
+
+def test_layers_are_modules():
+    class Net(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.one = tf.keras.layers.Dense(1)
+
+        def call(self, x):
+            return self.one(x)
+    net = Net()
+    assert isinstance(net, tf.Module) and isinstance(net.one, tf.Module) and issubclass(tf.keras.metrics.Mean, tf.Module)
+    assert not isinstance(tf.keras.optimizers.SGD(), tf.Module)
+    assert net.submodules == (net.one,) and net.one.submodules == ()
+    assert net.name_scope() == "net/"
+    strange = tf.keras.layers.Dense(1, name="a b/c")  # modules must be identifiers, layers need not
+    assert strange.name == "a b/c"

@@ -45,57 +45,6 @@ def test_spec_is_a_signature_and_is_pickled():
     assert spec.value_type is tf.Tensor
 
 
-def test_files(tmp_path):
-    gfile = tf.io.gfile
-    folder = str(tmp_path / "a" / "b")
-    gfile.makedirs(folder)
-    name = gfile.join(folder, "x.txt")
-    with gfile.GFile(name, "w") as f:
-        f.write("h\u00e9llo\n")
-        f.write("two")
-    with gfile.GFile(name) as f:
-        assert f.readline() == "h\u00e9llo\n"
-        assert f.tell() == 7
-        assert f.readlines() == ["two"]
-        f.seek(0)
-        assert list(f) == ["h\u00e9llo\n", "two"]
-        assert f.size() == 10
-        for seek, kind in ((11, tf.errors.OutOfRangeError), (-1, tf.errors.InvalidArgumentError)):
-            with pytest.raises(kind):
-                f.seek(seek)
-        with pytest.raises(tf.errors.InvalidArgumentError, match="whence"):
-            f.seek(0, 7)
-    with gfile.GFile(name, "ab") as f:
-        f.write(b"!")
-    assert gfile.GFile(name, "rb").read() == "h\u00e9llo\ntwo!".encode()
-    with pytest.raises(TypeError, match="Expected binary or unicode string, got 3"):
-        gfile.GFile(gfile.join(folder, "z"), "w").write(3)
-    gfile.remove(gfile.join(folder, "z"))
-    other = gfile.join(folder, "y.txt")
-    gfile.copy(name, other)
-    with pytest.raises(tf.errors.AlreadyExistsError, match="file already exists"):
-        gfile.copy(name, other)
-    with pytest.raises(tf.errors.AlreadyExistsError, match="file already exists"):
-        gfile.rename(name, other)
-    gfile.copy(name, name, overwrite=True)
-    assert gfile.stat(name).length == 11 and not gfile.stat(name).is_directory
-    gfile.rename(name, other, overwrite=True)
-    assert sorted(gfile.listdir(folder)) == ["y.txt"]
-    assert gfile.glob([other, gfile.join(folder, "*")]) == [other, other]
-    assert [w[2] for w in gfile.walk(folder)] == [["y.txt"]]
-    with pytest.raises(tf.errors.FailedPreconditionError):
-        gfile.remove(folder)
-    gfile.rmtree(str(tmp_path / "a"))
-    assert not gfile.exists(folder) and not gfile.isdir(folder)
-
-
-def test_a_file_that_is_never_written_is_not_made(tmp_path):
-    name = str(tmp_path / "x")
-    with tf.io.gfile.GFile(name, "w"):
-        pass
-    assert not tf.io.gfile.exists(name)
-
-
 def test_threads_are_set():
     threading = tf.config.threading
     threading.set_intra_op_parallelism_threads(1)

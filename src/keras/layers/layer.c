@@ -57,7 +57,6 @@ static void layer_clear(void *self)
 static void layer_destroy(void *self)
 {
     layer_clear(self);
-    tw__free(((tw_layer *)self)->name);
 }
 
 static tw_tensor *identity_call(tw_layer *self, tw_tensor *input, int training)
@@ -71,7 +70,7 @@ static const tw__layer_methods layer_methods = { .call = identity_call };
 TW_CLASS(layer,
     "keras.layers.Layer(trainable: bool = True, name: str = None, dtype: dtype = None, dynamic: bool = False, input_shape: shape = None, "
     "input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None)",
-    .parent = &tw__trackable_class, .size = sizeof(tw_layer), .init = layer_init, .destroy = layer_destroy, .visit = layer_visit,
+    .parent = &tw__class_module, .size = sizeof(tw_layer), .init = layer_init, .destroy = layer_destroy, .visit = layer_visit,
     .clear = layer_clear, .methods = &layer_methods,
     .doc = "Weights and a function of tensors that uses them; the base of all layers.");
 

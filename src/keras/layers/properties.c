@@ -58,6 +58,11 @@ TW_METHOD(layer_set_name, "keras.layers.Layer._set_name(self: layer, value: str)
     return TW_OK;
 }
 
+TW_METHOD(layer_name_scope, "keras.layers.Layer.name_scope(self: layer) -> str", "The beginning of its variables' names.")
+{
+    return tw__format("%s/", args->self->name);
+}
+
 TW_PROPERTY(layer_built, "keras.layers.Layer.built(self: layer) -> bool", "Whether the weights have been made.")
 {
     return args->self->built;
@@ -91,14 +96,6 @@ TW_PROPERTY(layer_dtype, "keras.layers.Layer.dtype|keras.layers.Layer.compute_dt
             "The dtype of the variables, by name.")
 {
     return tw__strdup(tw_dtype_name(args->self->dtype));
-}
-
-TW_PROPERTY(layer_submodules, "keras.layers.Layer.submodules(self: layer) -> list<layer>", "All layers below, at any depth.")
-{
-    tw_layer **layers;
-    int64_t count;
-    tw_status status = tw__collect_layers(&args->self->trackable, true, &layers, &count);
-    return retain_all(status, (void **)layers, count);
 }
 
 TW_PROPERTY(model_layers, "keras.Model.layers(self: layer) -> list<layer>", "The layers directly below.")

@@ -9,15 +9,16 @@
  * Measured against oneDNN's dnnl_sgemm on AVX-512 (Zen 4, one thread, GFLOPS): 50x100x784 100 / 95, 784x100x50 98 / 92, 128 cubed 111 / 113,
  * 1024 cubed 102 / 110 (two threads 197 / 201), 32 cubed 100 / 75, 13x17x5 24 / 7. So no library is loaded for products. */
 #include "kernel/gemm.h"
+#include "kernel/simd.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 enum {
-    DEEP = 384, /* of k, in one go, when packed */
+    DEEP = 256, /* of k, in one go, when packed */
     DEEP_UNPACKED = 4096,
-    STRIP = 4 * TW_GEMM_ROWS,  /* rows of a packed strip of a, most */
+    TALL = 1024,               /* rows of a that are packed together */
     WIDE = 336,                /* columns of a packed block: a multiple of 48 and 24 */
     MANY_ROWS = 48,            /* from here on packing a large b pays */
     LARGE = 1 << 17,           /* elements: 512 KB, half of a usual L2 */
@@ -33,7 +34,8 @@ typedef struct product {
     float *c;
     int64_t c_row;
     bool pack_a, pack_b;
-    int64_t deep, wide;
+    int64_t deep, wide, tall, strip; /* of a block: its part of k, columns, rows; rows of a packed strip of a */
+    int64_t packed_b;                /* floats of a packed block of b */
     int64_t row_parts, column_parts; /* the grid of parts that threads take */
     float *scratch;
     size_t scratch_each;             /* floats */
@@ -138,53 +140,86 @@ static void finish(const product *p, int64_t row, int64_t rows, int64_t column, 
         tw__epilogue_piece(p->then, p->c + row * p->c_row + column, rows, columns, p->c_row, column);
 }
 
-/* One block of columns [column, column + width) of a part, for one slice of k. */
-static void run_block(const product *p, int64_t row, int64_t row_end, int64_t column, int64_t width, int64_t depth, int64_t deep,
-                      float *scratch)
+/* Packs rows [row, row + rows) of a, strip after strip: [deep, rows of the strip] each. */
+static void pack_rows(const product *p, int64_t row, int64_t rows, int64_t depth, int64_t deep, float *to)
+{
+    int64_t strips = ceil_divide(rows, p->strip);
+    for (int64_t i = 0; i < strips; i++) {
+        int64_t first = part_begin(rows, strips, i), count = part_begin(rows, strips, i + 1) - first;
+        pack(to + first * deep, count, p->a + (row + first) * p->a_row + depth * p->a_column, p->a_column, p->a_row, deep, count);
+    }
+}
+
+/* Rows of b to their places in the panels: whole rows of the block, which memory gives faster than pieces of many rows. */
+static TW_CLONES void copy_panels(const panel *panels, int count, int lanes, const float *b, int64_t b_row, int64_t deep, int64_t width)
+{
+    for (int64_t p = 0; p < deep; p++, b += b_row) {
+        const float *ahead = b + (p + 4 < deep ? 4 : 0) * b_row;
+        for (int64_t j = 0; j < width; j += 16)
+            __builtin_prefetch(ahead + j);
+        const float *from = b;
+        for (int i = 0; i < count; i++) {
+            int columns = (panels[i].vectors - 1) * lanes + panels[i].lanes;
+            float *to = (float *)(uintptr_t)panels[i].b + p * panels[i].b_row;
+            TW_INDEPENDENT
+            for (int j = 0; j < columns; j++)
+                to[j] = from[j];
+            from += columns;
+        }
+    }
+}
+
+/* Panels of the columns [column, column + width). Packs them if that is wanted; returns their number. */
+static int make_panels(const product *p, int64_t column, int64_t width, int64_t depth, int64_t deep, float *packed, panel *panels)
 {
     int lanes = p->kernels->lanes;
-    int64_t vectors = ceil_divide(width, lanes), panels = ceil_divide(vectors, most_vectors(p->kernels));
-    panel few[8];
-    float *packed = scratch, *strip = scratch + p->deep * ceil_divide(p->wide, lanes) * lanes;
-    bool add = depth > 0, last = depth + deep == p->k;
-    for (int64_t first_panel = 0; first_panel < panels; first_panel += 8) {
-        int64_t count = panels - first_panel < 8 ? panels - first_panel : 8;
-        for (int64_t i = 0; i < count; i++) {
-            int64_t first = part_begin(vectors, panels, first_panel + i), end = part_begin(vectors, panels, first_panel + i + 1);
-            int64_t columns = (end * lanes < width ? end * lanes : width) - first * lanes;
-            panel *at = &few[i];
-            at->vectors = (int)(end - first);
-            at->lanes = (int)(columns - (end - first - 1) * lanes);
-            at->column = column + first * lanes;
-            const float *b = p->b + depth * p->b_row + at->column * p->b_column;
-            at->b = b;
-            at->b_row = p->b_row;
-            if (p->pack_b) {
-                int64_t panel_width = (end - first) * lanes;
-                pack(packed, panel_width, b, p->b_row, p->b_column, deep, columns);
-                at->b = packed;
-                at->b_row = panel_width;
-                packed += deep * panel_width;
-            }
-        }
-        const float *a = p->a + row * p->a_row + depth * p->a_column;
-        if (!p->pack_a) {
-            for (int64_t i = 0; i < count; i++) {
-                run_panel(p, &few[i], a, p->a_row, p->a_column, row, row_end - row, deep, add);
-                if (last)
-                    finish(p, row, row_end - row, few[i].column, (few[i].vectors - 1) * lanes + few[i].lanes);
-            }
+    int64_t vectors = ceil_divide(width, lanes), count = ceil_divide(vectors, most_vectors(p->kernels));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t first = part_begin(vectors, count, i), end = part_begin(vectors, count, i + 1);
+        int64_t columns = (end * lanes < width ? end * lanes : width) - first * lanes;
+        panel *at = &panels[i];
+        at->vectors = (int)(end - first);
+        at->lanes = (int)(columns - (end - first - 1) * lanes);
+        at->column = column + first * lanes;
+        at->b = p->b + depth * p->b_row + at->column * p->b_column;
+        at->b_row = p->b_row;
+        if (!p->pack_b)
             continue;
-        }
-        int64_t strip_rows = p->a_row == 1 ? STRIP : STRIP / 2;
-        for (int64_t r = row; r < row_end; r += strip_rows) {
-            int64_t rows = row_end - r < strip_rows ? row_end - r : strip_rows;
-            pack(strip, rows, p->a + r * p->a_row + depth * p->a_column, p->a_column, p->a_row, deep, rows);
-            for (int64_t i = 0; i < count; i++)
-                run_panel(p, &few[i], strip, 1, rows, r, rows, deep, add);
+        at->b_row = (end - first) * lanes;
+        if (p->b_column != 1)
+            pack(packed, at->b_row, at->b, p->b_row, p->b_column, deep, columns);
+        at->b = packed;
+        packed += deep * at->b_row;
+    }
+    if (p->pack_b && p->b_column == 1)
+        copy_panels(panels, (int)count, lanes, p->b + depth * p->b_row + column, p->b_row, deep, width);
+    return (int)count;
+}
+
+/* One block of columns [column, column + width) of the rows [row, row_end), for one slice of k. `strips`: the packed rows of a, or NULL. */
+static void run_block(const product *p, int64_t row, int64_t row_end, int64_t column, int64_t width, int64_t depth, int64_t deep,
+                      float *packed, const float *strips)
+{
+    panel panels[WIDE / 4];
+    bool add = depth > 0, last = depth + deep == p->k;
+    int count = make_panels(p, column, width, depth, deep, packed, panels);
+    if (!strips) {
+        const float *a = p->a + row * p->a_row + depth * p->a_column;
+        for (int i = 0; i < count; i++) {
+            run_panel(p, &panels[i], a, p->a_row, p->a_column, row, row_end - row, deep, add);
             if (last)
-                finish(p, r, rows, few[0].column, few[count - 1].column + (few[count - 1].vectors - 1) * lanes + few[count - 1].lanes - few[0].column);
+                finish(p, row, row_end - row, panels[i].column, (panels[i].vectors - 1) * p->kernels->lanes + panels[i].lanes);
         }
+        return;
+    }
+    int64_t rows = row_end - row, strip_count = ceil_divide(rows, p->strip);
+    for (int64_t s = 0; s < strip_count; s++) {
+        int64_t first = part_begin(rows, strip_count, s), height = part_begin(rows, strip_count, s + 1) - first;
+        for (int i = 0; i < count; i++)
+            p->kernels->tiles[panels[i].vectors][height](deep, strips + first * deep, 1, height, panels[i].b, panels[i].b_row,
+                                                         p->c + (row + first) * p->c_row + panels[i].column, p->c_row, panels[i].lanes, add);
+        if (last)
+            finish(p, row + first, height, column, width);
     }
 }
 
@@ -198,11 +233,17 @@ static void run_parts(void *context, int64_t begin, int64_t end)
         int64_t column = part_begin(units, p->column_parts, j) * unit, column_end = part_begin(units, p->column_parts, j + 1) * unit;
         if (column_end > p->n)
             column_end = p->n;
-        float *scratch = p->scratch ? p->scratch + (size_t)part * p->scratch_each : NULL;
+        float *packed = p->scratch ? p->scratch + (size_t)part * p->scratch_each : NULL;
+        float *strips = p->pack_a ? packed + p->packed_b : NULL;
         for (int64_t depth = 0; depth < p->k; depth += p->deep) {
             int64_t deep = p->k - depth < p->deep ? p->k - depth : p->deep;
-            for (int64_t at = column; at < column_end; at += p->wide)
-                run_block(p, row, row_end, at, column_end - at < p->wide ? column_end - at : p->wide, depth, deep, scratch);
+            for (int64_t top = row; top < row_end; top += p->tall) {
+                int64_t bottom = row_end - top < p->tall ? row_end : top + p->tall;
+                if (strips)
+                    pack_rows(p, top, bottom - top, depth, deep, strips);
+                for (int64_t at = column; at < column_end; at += p->wide)
+                    run_block(p, top, bottom, at, column_end - at < p->wide ? column_end - at : p->wide, depth, deep, packed, strips);
+            }
         }
     }
 }
@@ -270,6 +311,8 @@ static tw_status multiply(product p)
     if (p.deep > k)
         p.deep = k;
     p.wide = n < WIDE ? n : WIDE;
+    p.tall = p.pack_a ? TALL : m;
+    p.strip = kernels->rows[most_vectors(kernels)];
     double work = (double)m * (double)n * (double)k;
     if (work >= 2.0 * WORK_PER_THREAD) {
         int threads = tw__thread_count();
@@ -281,7 +324,8 @@ static tw_status multiply(product p)
     tw__buffer *buffer = NULL;
     if (p.pack_a || p.pack_b) {
         int lanes = kernels->lanes;
-        p.scratch_each = (size_t)(p.deep * (ceil_divide(p.wide, lanes) * lanes + (p.pack_a ? STRIP : 0)));
+        p.packed_b = p.pack_b ? p.deep * ceil_divide(p.wide, lanes) * lanes : 0;
+        p.scratch_each = (size_t)(p.packed_b + (p.pack_a ? p.deep * (p.tall < m ? p.tall : m) : 0));
         p.scratch_each = (p.scratch_each + 15) & ~(size_t)15;
         buffer = tw__buffer_new((size_t)parts * p.scratch_each * sizeof(float));
         if (!buffer)

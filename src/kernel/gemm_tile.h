@@ -20,6 +20,11 @@ static inline __attribute__((always_inline)) TARGET void tile(int rows, int vect
             sum[i][j] = ZERO;
         if (i % 3 == 0)
             a_threes[i / 3] = a + i * a_row;
+        if (add) { /* it will be needed when the sums are done */
+#pragma GCC unroll 3
+            for (int j = 0; j < vectors; j++)
+                __builtin_prefetch(c + i * c_row + j * LANES, 1);
+        }
     }
     for (int64_t p = 0; p < k; p++) {
         V line[TW_GEMM_VECTORS];

@@ -11,7 +11,7 @@
 typedef struct tw__plan tw__plan;
 
 /* The planner's passes (passes.c), each with its bit; all are on. Tests switch them off. */
-enum { TW_PASS_FORWARD = 1, TW_PASS_FOLD = 2, TW_PASS_SHARE = 4, TW_PASS_FUSE = 8, TW_PASS_ADAM = 16, TW_PASS_EPILOGUE = 32 };
+enum { TW_PASS_FORWARD = 1, TW_PASS_FOLD = 2, TW_PASS_SHARE = 4, TW_PASS_FUSE = 8, TW_PASS_ADAM = 16, TW_PASS_EPILOGUE = 32, TW_PASS_LIKES = 64 };
 extern unsigned tw__exec_passes;
 
 /* `arguments` are placeholders, in the order of the values that tw__plan_run gets. */

@@ -46,6 +46,17 @@ static tw_status identities(void *context, tw_tensor *const *arguments, int coun
     return give(tw_negative(b), outputs, output_count);
 }
 
+/* What is like a value of known shape does not need the value. */
+static tw_status likes(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    (void)context, (void)count;
+    tw_auto tw_tensor *a = tw_exp(arguments[0]);
+    tw_auto tw_tensor *ones = TW_UNARY(OnesLike, a);
+    tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, a);
+    tw_auto tw_tensor *sum = tw_add(ones, zeros);
+    return give(tw_subtract(sum, arguments[0]), outputs, output_count);
+}
+
 static tw_status constants(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
 {
     (void)context, (void)count;
@@ -124,6 +135,7 @@ static void each_pass(void **state)
     assert_int_equal(steps_of(identities, NULL, -3), 1);
     assert_int_equal(steps_of(constants, NULL, 11), 1);
     assert_int_equal(steps_of(twice, NULL, 18), 2);
+    assert_int_equal(steps_of(likes, NULL, -2), 2); /* the sum of constants, the difference */
     tw_auto tw_tensor *ten = tw_tensor_float(10);
     tw_auto tw_variable *v = tw_variable(ten);
     assert_int_equal(steps_of(reads, v, 10 + 10 + 13), 5); /* two reads, the assignment, two sums */
@@ -131,6 +143,7 @@ static void each_pass(void **state)
     assert_int_equal(steps_of(identities, NULL, -3), 3);
     assert_int_equal(steps_of(constants, NULL, 11), 3);
     assert_int_equal(steps_of(twice, NULL, 18), 3);
+    assert_int_equal(steps_of(likes, NULL, -2), 5);
     tw__exec_passes = ~0u;
 }
 

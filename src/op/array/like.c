@@ -1,39 +1,35 @@
 /* Ones and zeros like another tensor. */
+#include "kernel/copy.h"
 #include "op/list/list.h"
 #include "rows.h"
 
-static void fill_ones(tw_tensor *tensor)
+static tw_status fill_ones(tw_tensor *tensor)
 {
-    size_t size = tw__element_size(tensor->dtype);
-    int64_t n = tensor->count;
-    char *data = tensor->data;
-    memset(data, 0, (size_t)n * size);
-    for (int64_t i = 0; i < n; i++, data += size) {
-        switch (tensor->dtype) {
-        case TW_FLOAT32:
-        case TW_COMPLEX64: /* the real part */
-            *(float *)data = 1;
-            break;
-        case TW_FLOAT64:
-        case TW_COMPLEX128:
-            *(double *)data = 1;
-            break;
-        case TW_FLOAT16:
-            *(uint16_t *)data = 0x3c00;
-            break;
-        case TW_BFLOAT16:
-            *(uint16_t *)data = 0x3f80;
-            break;
-        default: /* integers and bool: a one in the lowest byte */
-            *data = 1;
-        }
+    _Alignas(16) char one[16] = { 0 };
+    switch (tensor->dtype) {
+    case TW_FLOAT32:
+    case TW_COMPLEX64: /* the real part */
+        *(float *)(void *)one = 1;
+        break;
+    case TW_FLOAT64:
+    case TW_COMPLEX128:
+        *(double *)(void *)one = 1;
+        break;
+    case TW_FLOAT16:
+        *(uint16_t *)(void *)one = 0x3c00;
+        break;
+    case TW_BFLOAT16:
+        *(uint16_t *)(void *)one = 0x3f80;
+        break;
+    default: /* integers and bool: a one in the lowest byte */
+        one[0] = 1;
     }
+    return tw__fill_elements(tensor->dtype, tensor->data, one, tensor->count);
 }
 
 static tw_status ones_compute(tw__kernel *kernel)
 {
-    fill_ones(kernel->outputs[0]);
-    return TW_OK;
+    return fill_ones(kernel->outputs[0]);
 }
 
 static tw_status zeros_compute(tw__kernel *kernel)

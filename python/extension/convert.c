@@ -7,6 +7,7 @@
 
 #include "extension.h"
 #include "graph/graph.h"
+#include "op/slices.h"
 
 typedef enum leaf { NO_LEAF, BOOL_LEAF, INT_LEAF, FLOAT_LEAF, COMPLEX_LEAF, STRING_LEAF, ARRAY_LEAF, SEQUENCE } leaf;
 
@@ -595,5 +596,12 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
     }
     if (tw__py_shape_of(value))
         return from_shape(value, dtype, how);
+    struct tw_indexed_slices *slices = tw__py_unwrap(value, &tw__class_indexed_slices);
+    if (slices) {
+        tw_tensor *dense = tw__indexed_slices_dense(slices);
+        if (!dense)
+            tw__py_raise();
+        return dense;
+    }
     return from_python(value, dtype, how);
 }

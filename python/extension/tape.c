@@ -1,6 +1,7 @@
 /* tf.GradientTape: sources, targets and results may be nested lists, tuples and dicts. */
 #include "extension.h"
 #include "eager/tape.h"
+#include "op/slices.h"
 
 /* ---- nested structures ---- */
 
@@ -104,11 +105,6 @@ static bool warn(const char *what, tw_dtype dtype)
     return done != NULL;
 }
 
-static bool differentiable(tw_dtype dtype)
-{
-    return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype) || dtype == TW_RESOURCE || dtype == TW_VARIANT;
-}
-
 static void *object_of(PyObject *value)
 {
     return TW_IS_TENSOR(value)         ? (void *)TW_TENSOR(value)
@@ -136,7 +132,7 @@ static bool collect(tw__py_frame *frame, PyObject *flat, const char *what, tw_ob
         if (!items[i])
             return not_a_tensor(value);
         tw_dtype dtype = tw__py_dtype_of_value(value);
-        if (what && !differentiable(dtype) && !warn(what, dtype))
+        if (what && !tw__dtype_differentiable(dtype) && !warn(what, dtype))
             return false;
     }
     *out = (tw_objects){ items, count };
@@ -198,6 +194,18 @@ static bool prepare(tw__py_frame *frame, PyObject *target, PyObject *sources, Py
     return good;
 }
 
+PyObject *tw__py_wrap_gradient(tw_tensor *gradient)
+{
+    if (!gradient)
+        Py_RETURN_NONE;
+    tw_object *slices = (tw_object *)tw__slices_of(gradient);
+    if (!slices)
+        return tw__py_wrap_tensor(gradient);
+    tw_retain(slices);
+    tw_release(gradient);
+    return tw__py_wrap(slices);
+}
+
 PyObject *tw__py_tape_gradient(PyObject *self, PyObject *const *arguments, size_t size, PyObject *names)
 {
     tw__py_function *function = (tw__py_function *)self;
@@ -221,18 +229,14 @@ PyObject *tw__py_tape_gradient(PyObject *self, PyObject *const *arguments, size_
     }
     PyObject *flat = PyList_New(0);
     if (flat && prepare(&frame, given[1], given[2], given[3], flat, &args)) {
-        tw_tensors results = tw__impl_tape_gradient(&args);
+        tw_tensors results = tw__tape_gradient_of(&args);
         if (tw_error_code() != TW_OK) {
             tw_tensors_free(&results);
             tw__py_raise();
         } else {
             PyObject *list = PyList_New((Py_ssize_t)results.count);
             for (int64_t i = 0; list && i < results.count; i++) {
-                PyObject *item = Py_None;
-                if (results.items[i])
-                    item = tw__py_wrap_tensor(results.items[i]);
-                else
-                    Py_INCREF(item);
+                PyObject *item = tw__py_wrap_gradient(results.items[i]);
                 results.items[i] = NULL;
                 if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0)
                     Py_CLEAR(list);

@@ -4,26 +4,20 @@ import functools
 import thalweg as tf
 
 
-class IndexedSlices:
-    """Some rows of a tensor: values[i] is the row indices[i]."""
+IndexedSlices = tf.IndexedSlices
 
-    def __init__(self, values, indices, dense_shape=None):
-        self.values = tf.convert_to_tensor(values)
-        self.indices = tf.convert_to_tensor(indices)
-        self.dense_shape = dense_shape if dense_shape is None else tf.convert_to_tensor(dense_shape)
 
-    @property
-    def dtype(self):
-        """The dtype of the values."""
-        return self.values.dtype
+def _text(self):
+    shape = "" if self.dense_shape is None else ", dense_shape=%s" % (self.dense_shape,)
+    return "IndexedSlices(indices=%s, values=%s%s)" % (self.indices, self.values, shape)
 
-    @property
-    def shape(self):
-        """The shape of the whole, as far as it is known."""
-        return tf.TensorShape(None if self.dense_shape is None else [int(n) for n in self.dense_shape])
 
-    def __neg__(self):
-        return IndexedSlices(-self.values, self.indices, self.dense_shape)
+IndexedSlices.__str__ = _text
+IndexedSlices.__neg__ = lambda self: IndexedSlices(-self.values, self.indices, self.dense_shape)
+IndexedSlices.device = property(lambda self: self.values.device)
+IndexedSlices.name = property(lambda self: self.values.name)
+IndexedSlices.graph = property(lambda self: self.values.graph)
+IndexedSlices.op = property(lambda self: self.values.op)
 
 
 def _scatter(name):
@@ -51,4 +45,3 @@ def _with_name_scope(cls, method):
 
 
 tf.Module.with_name_scope = classmethod(_with_name_scope)
-tf.IndexedSlices = IndexedSlices

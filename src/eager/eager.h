@@ -57,8 +57,15 @@ typedef struct tw__outside {
 } tw__outside;
 tw__outside tw__outside_begin(void);
 void tw__outside_end(tw__outside outside);
-/* True if a tape of the thread would record a call with these inputs. */
-bool tw__tapes_follow(tw_tensor *const *tensors, int count);
+/* How many tapes of the thread would record a call with these inputs. */
+int tw__tapes_following(tw_tensor *const *tensors, int count);
+/* A gradient function that is not the op's: of calls whose gradient users define. Objects that begin with this. */
+typedef struct tw__own_gradient {
+    tw_object object;
+    tw_status (*run)(struct tw__own_gradient *self, tw__gradient *gradient);
+} tw__own_gradient;
+tw_status tw__tapes_record_own(const tw_op *op, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs, int output_count,
+                               tw_object *own);
 extern _Thread_local int tw__active_tapes; /* recording tapes of the thread */
 
 #endif

@@ -1,11 +1,15 @@
 /* tf.GradientTape: the class users see, over tape.c. */
 #include "eager/tape.h"
+#include "op/slices.h"
 #include "rows.h"
 
 tw_tensor *tw__gradient_add(tw_tensor *a, tw_tensor *b)
 {
-    if (a->dtype == TW_VARIANT) /* lists of tensors */
-        return TW_BINARY(AddN, a, b);
+    if (a->dtype == TW_VARIANT || b->dtype == TW_VARIANT) {
+        if (tw__slices_of(a) || tw__slices_of(b))
+            return tw__slices_add(a, b);
+        return TW_BINARY(AddN, a, b); /* lists of tensors */
+    }
     return TW_BINARY(AddV2, a, b);
 }
 
@@ -126,10 +130,7 @@ static tw_tensor *zeros_for(tw_tensor *source)
     return zeros;
 }
 
-TW_METHOD(tape_gradient,
-          "GradientTape.gradient(self: tape, target: list<object>, sources: list<object>, output_gradients: tensors = None, "
-          "unconnected_gradients: str {none, zero} = none) -> tensors",
-          "The derivatives of the (summed) targets by each source; NULL (None) where they are not connected.")
+tw_tensors tw__tape_gradient_of(const tw_tape_gradient_args *args)
 {
     tw_tape *tape = args->self;
     tw_tensors results = { tw__alloc_array((size_t)args->sources.count + 1, sizeof(tw_tensor *)), args->sources.count };
@@ -171,6 +172,26 @@ TW_METHOD(tape_gradient,
     tw__free(sources);
     if (status != TW_OK)
         tw_tensors_free(&results);
+    return results;
+}
+
+TW_METHOD(tape_gradient,
+          "GradientTape.gradient(self: tape, target: list<object>, sources: list<object>, output_gradients: tensors = None, "
+          "unconnected_gradients: str {none, zero} = none) -> tensors",
+          "The derivatives of the (summed) targets by each source; NULL (None) where they are not connected.")
+{
+    tw_tensors results = tw__tape_gradient_of(args);
+    for (int64_t i = 0; i < results.count; i++) {
+        tw_tensor *sliced = results.items[i] && tw__slices_of(results.items[i]) ? results.items[i] : NULL;
+        if (!sliced)
+            continue;
+        results.items[i] = tw__slices_dense(sliced);
+        tw_release(sliced);
+        if (!results.items[i]) {
+            tw_tensors_free(&results);
+            break;
+        }
+    }
     return results;
 }
 

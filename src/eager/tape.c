@@ -5,7 +5,8 @@
  * through the one door, so an outer tape sees them) and sums what arrives at the same number. Only records on a way from a source to a
  * target are visited. The memory is tape_memory.c's. */
 #include "eager/tape.h"
-#include "graph/graph.h"
+#include "op/slices.h"
+#include "rows.h"
 
 _Thread_local int tw__active_tapes;
 static _Thread_local tw_tape *top; /* the innermost recording tape; others by `outer` */
@@ -19,11 +20,6 @@ static int64_t add_tensors(tw__tape_memory *memory, tw_tensor *const *tensors, i
     for (int i = 0; i < count; i++)
         memory->tensors[memory->tensor_count++] = tw_retain(tensors[i]);
     return first;
-}
-
-static bool differentiable(tw_dtype dtype)
-{
-    return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype) || dtype == TW_RESOURCE || dtype == TW_VARIANT;
 }
 
 static tw_status number_tensor(tw__tape_memory *memory, const tw_tensor *tensor)
@@ -49,23 +45,17 @@ tw_status tw__tape_watch(tw_tape *tape, tw_tensor *tensor)
 }
 
 static tw_status record_on(tw_tape *tape, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
-                           int attr_count, tw_tensor *const *outputs, int output_count)
+                           int attr_count, tw_tensor *const *outputs, int output_count, tw_object *own)
 {
-    for (int i = 0; op->reads_variable && tape->watch_variables && i < input_count; i++) {
+    for (int i = 0; (op->reads_variable || own) && tape->watch_variables && i < input_count; i++) {
         tw_object *object = tw__tensor_object(inputs[i]);
         if (tw__is(object, &tw__resource_class) && ((tw__resource *)object)->trainable)
-            TW_TRY(tw__tape_watch(tape, inputs[i]));
-    }
-    for (int i = 0; tape->watch_captures && tw__tracing && i < input_count; i++) {
-        bool outside = !inputs[i]->node || inputs[i]->node->graph != tw__tracing;
-        if (outside && differentiable(inputs[i]->dtype) && inputs[i]->dtype != TW_RESOURCE &&
-            tw__pointer_map_get(&tw__tracing->captured, inputs[i], -1) >= 0)
             TW_TRY(tw__tape_watch(tape, inputs[i]));
     }
     tw__tape_memory *memory = tape->memory;
     bool follow = false;
     for (int i = 0; memory && !follow && i < input_count; i++)
-        follow = number_of(memory, inputs[i]) >= 0 && differentiable(inputs[i]->dtype);
+        follow = number_of(memory, inputs[i]) >= 0 && tw__dtype_differentiable(inputs[i]->dtype);
     if (!follow)
         return TW_OK;
     TW_TRY(TW_GROW(memory->records, memory->record_capacity, memory->record_count + 1));
@@ -79,9 +69,9 @@ static tw_status record_on(tw_tape *tape, const tw_op *op, tw_tensor *const *inp
             return TW_RESOURCE_EXHAUSTED;
         copy = tw__attrs_copy(attrs, attr_count, block);
     }
-    memory->records[memory->record_count++] = (tw__record){ op, copy, attr_count, input_count, output_count, first };
+    memory->records[memory->record_count++] = (tw__record){ op, copy, attr_count, input_count, output_count, first, tw_retain(own) };
     for (int i = 0; i < output_count; i++) {
-        if (differentiable(outputs[i]->dtype))
+        if (tw__dtype_differentiable(outputs[i]->dtype))
             TW_TRY(number_tensor(memory, outputs[i]));
     }
     return TW_OK;
@@ -94,7 +84,17 @@ tw_status tw__tapes_record(const tw_op *op, tw_tensor *const *inputs, int input_
         return TW_OK;
     for (tw_tape *tape = top; tape; tape = tape->outer) {
         if (!tape->paused)
-            TW_TRY(record_on(tape, op, inputs, input_count, attrs, attr_count, outputs, output_count));
+            TW_TRY(record_on(tape, op, inputs, input_count, attrs, attr_count, outputs, output_count, NULL));
+    }
+    return TW_OK;
+}
+
+tw_status tw__tapes_record_own(const tw_op *op, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs, int output_count,
+                               tw_object *own)
+{
+    for (tw_tape *tape = top; tape; tape = tape->outer) {
+        if (!tape->paused)
+            TW_TRY(record_on(tape, op, inputs, input_count, NULL, 0, outputs, output_count, own));
     }
     return TW_OK;
 }
@@ -113,18 +113,19 @@ void tw__tapes_show(tw__tape_stack hidden)
     tw__active_tapes = hidden.count;
 }
 
-bool tw__tapes_follow(tw_tensor *const *tensors, int count)
+int tw__tapes_following(tw_tensor *const *tensors, int count)
 {
+    int following = 0;
     for (tw_tape *tape = top; tape; tape = tape->outer) {
-        for (int i = 0; !tape->paused && i < count; i++) {
-            if (tape->memory && differentiable(tensors[i]->dtype) && number_of(tape->memory, tensors[i]) >= 0)
-                return true;
+        bool follows = false;
+        for (int i = 0; !tape->paused && !follows && i < count; i++) {
+            follows = tape->memory && tw__dtype_differentiable(tensors[i]->dtype) && number_of(tape->memory, tensors[i]) >= 0;
             tw_object *object = tape->watch_variables ? tw__tensor_object(tensors[i]) : NULL;
-            if (tw__is(object, &tw__resource_class) && ((tw__resource *)object)->trainable)
-                return true;
+            follows |= tw__is(object, &tw__resource_class) && ((tw__resource *)object)->trainable;
         }
+        following += follows;
     }
-    return false;
+    return following;
 }
 
 void tw__tape_start(tw_tape *tape)
@@ -166,6 +167,37 @@ void tw__tape_free(tw_tape *tape)
 }
 
 /* ---- backwards ---- */
+
+/* Whether it gives what it gets: slices need not be made dense for it. */
+static bool hands_on(const tw_op *op)
+{
+    return op == &tw__op_ReadVariableOp || op == &tw__op_Identity;
+}
+
+tw_status tw__gradient_call(tw__gradient *g, tw_object *own)
+{
+    if (!own && !g->op->gradient)
+        return tw__fail(TW_LOOKUP_ERROR, "gradient registry has no entry for: %s", g->op->name);
+    bool sliced = false;
+    for (int i = 0; i < g->output_count; i++)
+        sliced |= g->output_grads[i] && tw__slices_of(g->output_grads[i]);
+    if (!sliced || hands_on(g->op))
+        return own ? ((tw__own_gradient *)own)->run((tw__own_gradient *)own, g) : g->op->gradient(g);
+    tw__gradient dense = *g;
+    tw_tensor **gradients = tw__alloc_array((size_t)g->output_count, sizeof *gradients);
+    dense.output_grads = gradients;
+    tw_status status = gradients ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < g->output_count; i++) {
+        if (g->output_grads[i] && !(gradients[i] = tw__slices_dense(g->output_grads[i])))
+            status = tw__error_status();
+    }
+    if (status == TW_OK)
+        status = own ? ((tw__own_gradient *)own)->run((tw__own_gradient *)own, &dense) : g->op->gradient(&dense);
+    for (int i = 0; gradients && i < g->output_count; i++)
+        tw_release(gradients[i]);
+    tw__free(gradients);
+    return status;
+}
 
 typedef struct backward {
     tw__tape_memory *memory;
@@ -243,10 +275,7 @@ static tw_status step_back(backward *b, size_t index)
     }
     if (status == TW_OK && any_gradient && any_wanted) {
         tw__gradient gradient = { record.op, inputs, outputs, space, space + most, space + 2 * most, space + 3 * most, wanted, record.attrs };
-        if (!record.op->gradient)
-            status = tw__fail(TW_LOOKUP_ERROR, "gradient registry has no entry for: %s", record.op->name);
-        else
-            status = record.op->gradient(&gradient);
+        status = tw__gradient_call(&gradient, record.own);
         for (int i = 0; i < inputs; i++) {
             tw_tensor *made = space[3 * most + (size_t)i];
             if (made && status == TW_OK && wanted[i])

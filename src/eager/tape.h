@@ -9,6 +9,7 @@ typedef struct tw__record {
     tw_attr *attrs;
     int attr_count, input_count, output_count;
     int64_t first; /* position of the inputs in the tape's list of tensors; the outputs follow */
+    tw_object *own; /* a tw__own_gradient that stands for the op's gradient function, or NULL; a reference */
 } tw__record;
 
 /* The memory of a tape. A training loop makes a new tape for every step: what the last one had is kept by the thread and used again. */
@@ -28,7 +29,6 @@ typedef struct tw__tape_memory {
 struct tw_tape {
     tw_object object;
     bool persistent, watch_variables, recording, paused, used;
-    bool watch_captures; /* follows what the traced graph takes from outside, too */
     struct tw_tape *outer;
     tw__tape_memory *memory; /* made when first needed */
 };
@@ -47,6 +47,11 @@ void *tw__tape_memory_block(tw__tape_memory *memory, size_t size); /* 16-byte al
 tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor *const *target_gradients, int64_t target_count,
                             tw_tensor *const *sources, int64_t source_count, tw_tensor **results);
 
+/* tape.gradient with gradients as they come: those of gathered rows are slices (op/slices.h). */
+struct tw_tape_gradient_args;
+tw_tensors tw__tape_gradient_of(const struct tw_tape_gradient_args *args);
+/* Calls the gradient function of an op, or the one that stands for it. Gradients that are slices of rows are made dense for it. */
+tw_status tw__gradient_call(tw__gradient *gradient, tw_object *own);
 tw_tensor *tw__gradient_add(tw_tensor *a, tw_tensor *b);
 tw_tensor *tw__gradient_ones(tw_tensor *like);
 

@@ -97,11 +97,14 @@ void *tw__tape_memory_block(tw__tape_memory *memory, size_t size)
 
 void tw__tape_memory_reset(tw__tape_memory *memory)
 {
-    for (size_t i = 0; i < memory->record_count; i++)
-        tw__attrs_end(memory->records[i].attrs, memory->records[i].attr_count);
+    /* Releasing may run code of the embedding language, which may use tapes: the lists are emptied first. */
+    size_t count = memory->record_count;
     memory->record_count = 0;
-    /* Releasing may run code of the embedding language, which may use tapes: the list is emptied first. */
-    size_t count = memory->tensor_count;
+    for (size_t i = 0; i < count; i++) {
+        tw__attrs_end(memory->records[i].attrs, memory->records[i].attr_count);
+        tw_release(memory->records[i].own);
+    }
+    count = memory->tensor_count;
     memory->tensor_count = 0;
     for (size_t i = 0; i < count; i++)
         tw_release(memory->tensors[i]);

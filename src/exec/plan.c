@@ -112,29 +112,25 @@ static bool reads_only(const tw_op *op)
     return op == &tw__op_ReadVariableOp || op == &tw__op_ResourceGather;
 }
 
-enum { NOT_NEEDED, LEAN, WHOLE }; /* how much of a node */
-
-static void need(char *needed, tw__edge edge)
+static void need(int32_t *needed, tw__edge edge)
 {
-    char how = edge.node->lean && edge.output < edge.node->lean->output_count ? LEAN : WHOLE;
-    if (needed[edge.node->id] < how)
-        needed[edge.node->id] = how;
+    if (needed[edge.node->id] <= edge.output)
+        needed[edge.node->id] = edge.output + 1;
 }
 
-/* Marks what the outputs need, and what has effects of its own. */
-static char *find_needed(const tw__graph *graph, const tw__edge *outputs, int output_count)
+/* Marks what the outputs need, and what has effects of its own: per node how many of its outputs, at least 1; 0: it is not needed. */
+static int32_t *find_needed(const tw__graph *graph, const tw__edge *outputs, int output_count)
 {
-    char *needed = tw__alloc_array(graph->node_count + 1, sizeof *needed);
+    int32_t *needed = tw__alloc_array(graph->node_count + 1, sizeof *needed);
     if (!needed)
         return NULL;
     for (int i = 0; i < output_count; i++)
         need(needed, outputs[i]);
     for (size_t i = graph->node_count; i-- > 0;) {
         const tw__node *node = graph->nodes[i];
-        if (node->op->stateful && !reads_only(node->op))
-            needed[i] = needed[i] == WHOLE || !node->lean ? WHOLE : LEAN;
-        if (needed[i] == LEAN)
-            node = node->lean;
+        if (node->op->stateful && !reads_only(node->op) && !needed[i])
+            needed[i] = 1;
+        node = tw__node_form(node, needed[i]);
         for (int k = 0; needed[i] && k < node->input_count; k++)
             need(needed, node->inputs[k]);
         for (int k = 0; needed[i] && k < node->control_count; k++)
@@ -180,15 +176,14 @@ static tw_status add_step(tw__draft *draft, const tw__node *node, const int32_t 
     return TW_OK;
 }
 
-static tw_status find_steps(tw__draft *draft, const char *needed)
+static tw_status find_steps(tw__draft *draft, const int32_t *needed)
 {
     tw__plan *plan = draft->plan;
     for (size_t i = 0; i < plan->graph->node_count; i++) {
         const tw__node *node = plan->graph->nodes[i];
         if (!needed[i])
             continue;
-        if (needed[i] == LEAN)
-            node = node->lean;
+        node = tw__node_form(node, needed[i]);
         if (node->op == &tw__op_Const) {
             plan->places[draft->first_place[i]].constant = tw_retain(tw__attr_find(node->op, node->attrs, "value")->tensor);
             continue;
@@ -311,7 +306,7 @@ static tw_status number_places(tw__draft *draft)
     size_t count = 0;
     for (size_t i = 0; i < graph->node_count; i++) {
         draft->first_place[i] = (int32_t)count;
-        count += (size_t)graph->nodes[i]->output_count;
+        count += (size_t)tw__node_richest(graph->nodes[i])->output_count;
         if (count > INT32_MAX / 2)
             return tw__fail(TW_RESOURCE_EXHAUSTED, "a graph with more than %zu values", count);
     }
@@ -328,7 +323,7 @@ static tw_status number_places(tw__draft *draft)
     return draft->stands_for ? TW_OK : TW_RESOURCE_EXHAUSTED;
 }
 
-static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__edge *outputs, char *needed)
+static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__edge *outputs, int32_t *needed)
 {
     tw__plan *plan = draft->plan;
     if (!draft->first_place || !needed)
@@ -341,7 +336,7 @@ static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__e
         return TW_RESOURCE_EXHAUSTED;
     for (int i = 0; i < plan->argument_count; i++) {
         plan->arguments[i] = draft->first_place[arguments[i]->id];
-        needed[arguments[i]->id] = NOT_NEEDED;
+        needed[arguments[i]->id] = 0;
     }
     TW_TRY(find_steps(draft, needed));
     for (int i = 0; i < plan->output_count; i++)
@@ -360,7 +355,7 @@ tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argumen
     plan->argument_count = argument_count;
     plan->output_count = output_count;
     tw__draft draft = { .plan = plan, .first_place = tw__alloc_array(graph->node_count + 1, sizeof(int32_t)) };
-    char *needed = find_needed(graph, outputs, output_count);
+    int32_t *needed = find_needed(graph, outputs, output_count);
     tw_status status = build(&draft, arguments, outputs, needed);
     tw__free(needed);
     tw__free(draft.first_place);

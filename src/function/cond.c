@@ -1,15 +1,17 @@
 /* If: one of two functions runs.
  *
- * When a tape follows the inputs, branches that keep what their gradients need are used: their results, then the then-branch's inner
- * values, then the else-branch's; a branch gives stand-ins (FakeParam) for the other's. The gradient is an If over the branches' backward
- * functions. A plan that needs only the results takes the plain branches (the node's lean form). */
+ * When it is differentiated, the node gets a richer form (graph.h) with branches that give what their gradients need: their results, then
+ * the then-branch's inner values, then the else-branch's; a branch gives stand-ins (FakeParam) for the other's. The gradient is an If over
+ * the branches' backward functions. If a gradient of those further outputs is asked for, the rich form is differentiated in turn. */
 #include "function/control.h"
+#include "op/slices.h"
 #include "rows.h"
 
 typedef struct if_form {
     tw_object object;
-    tw__function *branches[2]; /* the plain ones */
+    tw__function *branches[2]; /* of the form before */
     int results, extras[2];
+    struct if_form *lower;     /* how that one was made, if it keeps values, too */
 } if_form;
 
 static void form_destroy(void *self)
@@ -17,20 +19,10 @@ static void form_destroy(void *self)
     if_form *form = self;
     tw_release(form->branches[0]);
     tw_release(form->branches[1]);
+    tw_release(form->lower);
 }
 
 static const tw_class form_class = { .name = "IfForm", .size = sizeof(if_form), .destroy = form_destroy };
-
-bool tw__control_followed(tw_tensor *const *inputs, int count)
-{
-    if (!tw__active_tapes || tw__derivation_depth > 0)
-        return false;
-    for (int i = 0; tw__tracing && i < count; i++) {
-        if (tw__function_carries(inputs[i]->dtype) || inputs[i]->dtype == TW_RESOURCE)
-            return true;
-    }
-    return tw__tapes_follow(inputs, count);
-}
 
 tw_status tw__control_unite(tw_tensor ***list, int *count, const tw__function *f)
 {
@@ -124,11 +116,130 @@ static tw_status if_compute(tw__kernel *kernel)
     return tw__function_run(branch_of(kernel->op, kernel->attrs, truth ? 0 : 1), kernel->inputs + 1, kernel->outputs);
 }
 
+/* ---- the form that keeps values ---- */
+
+typedef struct keeping {
+    if_form *form;
+    int which;
+} keeping;
+
+/* A branch that gives its inner values, too. */
+static tw_status keeping_branch(void *context, tw_tensor *const *arguments, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
+{
+    keeping *k = context;
+    if_form *form = k->form;
+    tw__function *forward = form->branches[k->which]->forward;
+    int all = form->results + form->extras[0] + form->extras[1];
+    tw_tensor **results = tw__alloc_array((size_t)all + 1, sizeof *results), **own = tw__alloc_array((size_t)forward->output_count + 1, sizeof *own);
+    tw_status status = results && own ? tw__function_call_plain(forward, arguments, own) : TW_RESOURCE_EXHAUSTED;
+    int at = 0, mine = form->results;
+    for (int i = 0; status == TW_OK && i < form->results; i++)
+        results[at++] = own[i];
+    for (int side = 0; side < 2; side++) {
+        const tw__function *other = form->branches[side]->forward;
+        for (int i = 0; status == TW_OK && i < form->extras[side]; i++) {
+            if (side == k->which) {
+                results[at++] = own[mine++];
+                continue;
+            }
+            tw_dtype dtype = tw__function_output_dtype(other, form->results + i);
+            tw_shape none = dtype == TW_VARIANT ? TW_SCALAR : TW_UNKNOWN_SHAPE;
+            results[at] = tw__call(&tw__op_FakeParam, NULL, 0, TW_WITH(TW_A_TYPE("dtype", dtype), TW_A_SHAPE("shape", &none)), 2);
+            status = results[at] ? TW_OK : tw__error_status();
+            at++;
+        }
+    }
+    tw__free(own);
+    *outputs = results;
+    *output_count = results ? at : 0;
+    return status;
+}
+
+static tw__function *keep(if_form *form, int which)
+{
+    tw__function *plain = form->branches[which];
+    size_t count = (size_t)plain->input_count + 1;
+    tw_dtype *dtypes = tw__alloc_array(count, sizeof *dtypes);
+    tw_shape *shapes = tw__alloc_array(count, sizeof *shapes);
+    for (int i = 0; dtypes && shapes && i < plain->input_count; i++) {
+        dtypes[i] = plain->inputs[i]->out_dtypes[0];
+        shapes[i] = plain->inputs[i]->out_shapes[0];
+    }
+    tw__function *f = dtypes && shapes ? tw__function_trace(plain->name, dtypes, shapes, plain->input_count, keeping_branch, &(keeping){ form, which }) : NULL;
+    tw__free(dtypes);
+    tw__free(shapes);
+    if (f)
+        f->form = tw_retain(form);
+    return f;
+}
+
+static tw_status enrich_with(tw__node *node, tw__function *const *branches, int count)
+{
+    const tw__node *rich = tw__node_richest(node);
+    tw_attr attrs[TW_MAX_ATTRS];
+    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
+    tw_status status = dtypes && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    memcpy(attrs, rich->attrs, (size_t)rich->attr_count * sizeof *attrs);
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        dtypes[i] = tw__function_output_dtype(branches[0], i);
+        shapes[i] = i < rich->output_count ? rich->out_shapes[i] : common_shape(tw__function_output_shape(branches[0], i), tw__function_output_shape(branches[1], i));
+    }
+    for (int i = 0; i < rich->attr_count; i++) {
+        if (strcmp(attrs[i].name, "then_branch") == 0)
+            attrs[i].func = branches[0];
+        else if (strcmp(attrs[i].name, "else_branch") == 0)
+            attrs[i].func = branches[1];
+        else if (strcmp(attrs[i].name, "Tout") == 0)
+            attrs[i] = TW_A_TYPES("Tout", dtypes, count);
+        else if (strcmp(attrs[i].name, "output_shapes") == 0)
+            attrs[i].count = 0;
+    }
+    if (status == TW_OK)
+        status = tw__node_enrich(node, attrs, rich->inputs, rich->input_count, dtypes, shapes, count);
+    tw__free(dtypes);
+    tw__free(shapes);
+    return status;
+}
+
+static tw_status enrich(tw__node *node)
+{
+    const tw__node *rich = tw__node_richest(node);
+    tw_auto if_form *form = tw__object_new(&form_class);
+    if (!form)
+        return TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; i < 2; i++) {
+        form->branches[i] = tw_retain(branch_of(rich->op, rich->attrs, i));
+        TW_TRY(tw__function_differentiate(form->branches[i]));
+        form->extras[i] = form->branches[i]->forward->output_count - rich->output_count;
+    }
+    form->results = rich->output_count;
+    form->lower = tw_retain(form->branches[0]->form);
+    tw__graph *outer = tw__tracing;
+    tw__tracing = node->graph;
+    tw_auto tw__function *then_side = keep(form, 0), *else_side = then_side ? keep(form, 1) : NULL;
+    tw__tracing = outer;
+    if (!else_side)
+        return tw__error_status();
+    return enrich_with(node, (tw__function *[]){ then_side, else_side }, form->results + form->extras[0] + form->extras[1]);
+}
+
+/* The poorest form of the node that keeps what gradients of this many outputs need. */
+static if_form *form_for(const tw__node *node, int targets)
+{
+    const tw__node *rich = tw__node_richest(node);
+    if_form *found = NULL;
+    for (if_form *form = (if_form *)branch_of(rich->op, rich->attrs, 0)->form; form && form->results >= targets; form = form->lower)
+        found = form;
+    return found;
+}
+
 /* ---- the gradient ---- */
 
 typedef struct if_backward {
     tw__gradient *g;
     if_form *form;
+    tw_tensor **outputs, **out_grads; /* of the form that keeps values */
     int which;
     const bool *given; /* per input: whether a branch has a gradient for it */
 } if_backward;
@@ -146,83 +257,92 @@ static tw_status backward_branch(void *context, __attribute__((unused)) tw_tenso
 {
     if_backward *b = context;
     tw__gradient *g = b->g;
-    tw__function *f = b->form->branches[b->which], *forward = f->forward, *backward = f->backward;
-    int shift = b->which ? b->form->extras[0] : 0, own = 0;
-    tw_tensor **in = tw__alloc_array((size_t)backward->input_count + 1, sizeof *in);
-    tw_tensor **out = tw__alloc_array((size_t)backward->output_count + 1, sizeof *out);
+    const if_form *form = b->form;
+    const tw__function *f = form->branches[b->which], *other = form->branches[!b->which];
+    tw_tensor **own = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *own);
+    tw_tensor **gradients = tw__alloc_array((size_t)g->input_count + 1, sizeof *gradients);
     tw_tensor **results = tw__alloc_array((size_t)g->input_count + 1, sizeof *results);
-    tw_status status = in && out && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < b->form->results; i++) {
-        if (!tw__function_carries(g->outputs[i]->dtype))
-            continue;
-        in[own] = g->output_grads[i] ? tw_retain(g->output_grads[i]) : TW_UNARY(ZerosLike, g->outputs[i]);
-        if (!in[own++])
-            status = tw__error_status();
-    }
-    for (int i = 0; status == TW_OK && i < backward->input_count - backward->argument_count; i++) {
-        int place = forward->forward_of_capture[i];
-        in[backward->argument_count + i] = place == INT32_MIN            ? backward->captures[i]
-                                           : place < 0                   ? g->inputs[-place]
-                                           : place < b->form->results ? g->outputs[place]
-                                                                         : g->outputs[place + shift];
-    }
+    tw_status status = own && gradients && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < f->forward->output_count; i++)
+        own[i] = b->outputs[i < form->results || !b->which ? i : i + form->extras[0]];
     if (status == TW_OK)
-        status = tw__function_call_plain(backward, in, out);
+        status = tw__derivative_call(f->derivative, g->inputs + 1, own, b->out_grads, gradients);
     int made = 0;
     for (int i = 1; status == TW_OK && i < g->input_count; i++) {
         if (!b->given[i])
             continue;
-        int source = forward->backward_sources[i - 1];
-        const tw__function *other = b->form->branches[!b->which];
-        if (source >= 0)
-            results[made] = tw_retain(out[source]);
+        tw_tensor *mine = gradients[i - 1];
+        if (mine)
+            results[made] = tw__slices_dense(mine);
         else
-            results[made] = zero_gradient(g->inputs[i], tw__function_output_dtype(other->backward, other->forward->backward_sources[i - 1]));
+            results[made] = zero_gradient(g->inputs[i], tw__function_output_dtype(other->derivative->backward, other->derivative->sources[i - 1]));
         if (!results[made++])
             status = tw__error_status();
     }
-    for (int i = 0; in && i < own; i++)
-        tw_release(in[i]);
-    for (int i = 0; out && i < backward->output_count; i++)
-        tw_release(out[i]);
-    tw__free(in);
-    tw__free(out);
-    if (status != TW_OK) {
-        for (int i = 0; results && i < made; i++)
-            tw_release(results[i]);
-        tw__free(results);
-        return status;
-    }
+    for (int i = 0; gradients && i < g->input_count; i++)
+        tw_release(gradients[i]);
+    tw__free(gradients);
+    tw__free(own);
     *outputs = results;
-    *output_count = made;
-    return TW_OK;
+    *output_count = results ? made : 0;
+    return status;
 }
 
-static tw_status if_gradient(tw__gradient *g)
+static tw_status gradient_in_graph(tw__gradient *g, tw__node *node, if_form *form)
 {
-    tw__function *branch = branch_of(g->op, g->attrs, 0);
-    if_form *form = (if_form *)branch->form;
-    if (!form) {
-        TW_TRY(tw__function_differentiate(branch));
-        TW_TRY(tw__function_differentiate(branch_of(g->op, g->attrs, 1)));
-        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "second derivatives of branches");
-    }
+    int count = form->results + form->extras[0] + form->extras[1], at = 0, result_count = 0;
     bool *given = tw__alloc_array((size_t)g->input_count + 1, sizeof *given);
-    if (!given)
-        return TW_RESOURCE_EXHAUSTED;
-    for (int i = 1; i < g->input_count; i++)
-        given[i] = g->wanted[i] && (form->branches[0]->forward->backward_sources[i - 1] >= 0 || form->branches[1]->forward->backward_sources[i - 1] >= 0);
-    if_backward then_side = { g, form, 0, given }, else_side = { g, form, 1, given };
-    tw_tensor **results = NULL;
-    int count = 0, at = 0;
-    tw_status status = tw__cond(g->inputs[0], backward_branch, &then_side, backward_branch, &else_side, &results, &count);
+    tw_tensor **outputs = tw__alloc_array((size_t)count + 1, sizeof *outputs), **results = NULL;
+    tw_tensor **out_grads = tw__alloc_array((size_t)count + 1, sizeof *out_grads);
+    tw_status status = given && outputs && out_grads ? tw__gradient_outputs(g, node, count, outputs) : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < count && i < g->output_count; i++)
+        out_grads[i] = g->output_grads[i];
+    for (int i = 1; status == TW_OK && i < g->input_count; i++)
+        given[i] = g->wanted[i] && (form->branches[0]->derivative->sources[i - 1] >= 0 || form->branches[1]->derivative->sources[i - 1] >= 0);
+    if_backward then_side = { g, form, outputs, out_grads, 0, given }, else_side = { g, form, outputs, out_grads, 1, given };
+    if (status == TW_OK)
+        status = tw__cond(g->inputs[0], backward_branch, &then_side, backward_branch, &else_side, &results, &result_count);
     for (int i = 1; status == TW_OK && i < g->input_count; i++) {
         if (given[i])
             g->input_grads[i] = results[at++];
     }
+    for (int i = 0; outputs && i < count; i++)
+        tw_release(outputs[i]);
     tw__free(results);
     tw__free(given);
+    tw__free(outputs);
+    tw__free(out_grads);
     return status;
+}
+
+/* It ran already: the branch runs again, with what its gradient needs. */
+static tw_status gradient_of_run(tw__gradient *g)
+{
+    bool truth = false;
+    TW_TRY(truth_of(g->op, g->inputs[0], &truth));
+    tw__function *f = branch_of(g->op, g->attrs, truth ? 0 : 1);
+    TW_TRY(tw__function_differentiate(f));
+    if (f->stateful)
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient of branch %s, which has side effects, outside of a function", f->name);
+    tw_tensor **outputs = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *outputs);
+    tw_status status = outputs ? tw__function_call_plain(f->forward, g->inputs + 1, outputs) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK)
+        status = tw__derivative_call(f->derivative, g->inputs + 1, outputs, g->output_grads, g->input_grads + 1);
+    for (int i = 0; outputs && i < f->forward->output_count; i++)
+        tw_release(outputs[i]);
+    tw__free(outputs);
+    return status;
+}
+
+static tw_status if_gradient(tw__gradient *g)
+{
+    tw__node *node = g->outputs[0]->node;
+    if (!node)
+        return gradient_of_run(g);
+    int targets = tw__gradient_targets(g);
+    if (!form_for(node, targets))
+        TW_TRY(enrich(node));
+    return gradient_in_graph(g, node, form_for(node, targets));
 }
 
 TW_OP(If,
@@ -260,65 +380,6 @@ TW_OP(FakeParam,
 
 /* ---- building ---- */
 
-typedef struct keeping {
-    if_form *form;
-    int which;
-} keeping;
-
-/* A branch that gives its inner values, too. */
-static tw_status keeping_branch(void *context, tw_tensor *const *arguments, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
-{
-    keeping *k = context;
-    if_form *form = k->form;
-    tw__function *forward = form->branches[k->which]->forward;
-    int all = form->results + form->extras[0] + form->extras[1];
-    tw_tensor **results = tw__alloc_array((size_t)all + 1, sizeof *results), **own = tw__alloc_array((size_t)forward->output_count + 1, sizeof *own);
-    tw_status status = results && own ? tw__function_call_plain(forward, arguments, own) : TW_RESOURCE_EXHAUSTED;
-    int at = 0, mine = form->results;
-    for (int i = 0; status == TW_OK && i < form->results; i++)
-        results[at++] = own[i];
-    for (int side = 0; side < 2; side++) {
-        const tw__function *other = form->branches[side]->forward;
-        for (int i = 0; status == TW_OK && i < form->extras[side]; i++) {
-            if (side == k->which) {
-                results[at++] = own[mine++];
-                continue;
-            }
-            tw_dtype dtype = tw__function_output_dtype(other, form->results + i);
-            tw_shape none = dtype == TW_VARIANT ? TW_SCALAR : TW_UNKNOWN_SHAPE;
-            tw_tensor *fake = tw__call(&tw__op_FakeParam, NULL, 0, TW_WITH(TW_A_TYPE("dtype", dtype), TW_A_SHAPE("shape", &none)), 2);
-            results[at] = fake;
-            status = fake ? TW_OK : tw__error_status();
-            at++;
-        }
-    }
-    tw__free(own);
-    *outputs = results;
-    *output_count = results ? at : 0;
-    return status;
-}
-
-static tw__function *keep(if_form *form, int which)
-{
-    tw__function *plain = form->branches[which];
-    size_t count = (size_t)plain->input_count + 1;
-    tw_dtype *dtypes = tw__alloc_array(count, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array(count, sizeof *shapes);
-    for (int i = 0; dtypes && shapes && i < plain->input_count; i++) {
-        dtypes[i] = plain->inputs[i]->out_dtypes[0];
-        shapes[i] = plain->inputs[i]->out_shapes[0];
-    }
-    tw__function *f = dtypes && shapes ? tw__function_trace(plain->name, dtypes, shapes, plain->input_count, keeping_branch, &(keeping){ form, which }) : NULL;
-    tw__free(dtypes);
-    tw__free(shapes);
-    if (f) {
-        tw_release(f->tape);
-        f->tape = NULL;
-        f->form = tw_retain(form);
-    }
-    return f;
-}
-
 static tw_status apply_if(tw__function *a, tw__function *b, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
 {
     tw_dtype *types = tw__alloc_array((size_t)output_count + 1, sizeof *types);
@@ -329,50 +390,6 @@ static tw_status apply_if(tw__function *a, tw__function *b, tw_tensor *const *in
     tw_attr attrs[] = { TW_A_TYPES("Tout", types, output_count), TW_A_FUNC("then_branch", a), TW_A_FUNC("else_branch", b) };
     tw_status status = tw__apply(a->stateful || b->stateful ? &tw__op_If : &tw__op_StatelessIf, inputs, input_count, attrs, 3, outputs, &output_count);
     tw__free(types);
-    return status;
-}
-
-/* The form that keeps inner values; *done stays false (and no error is left) if there is none. */
-static tw_status apply_keeping(tw__function *a, tw__function *b, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, bool *done)
-{
-    if (tw__function_differentiate(a) != TW_OK || tw__function_differentiate(b) != TW_OK) {
-        tw_clear_error();
-        return TW_OK;
-    }
-    tw_auto if_form *form = tw__object_new(&form_class);
-    if (!form)
-        return TW_RESOURCE_EXHAUSTED;
-    form->branches[0] = tw_retain(a);
-    form->branches[1] = tw_retain(b);
-    form->results = a->output_count;
-    form->extras[0] = a->forward->output_count - a->output_count;
-    form->extras[1] = b->forward->output_count - b->output_count;
-    int all_count = form->results + form->extras[0] + form->extras[1];
-    tw_auto tw__function *then_side = keep(form, 0), *else_side = then_side ? keep(form, 1) : NULL;
-    tw_tensor **all = tw__alloc_array((size_t)all_count + 1, sizeof *all);
-    tw_status status = else_side && all ? apply_if(then_side, else_side, inputs, input_count, all, all_count) : tw__error_status();
-    if (status == TW_OK && all_count && all[0]->node) {
-        tw__node *node = all[0]->node;
-        tw_attr lean[TW_MAX_ATTRS];
-        memcpy(lean, node->attrs, (size_t)node->attr_count * sizeof *lean);
-        for (int i = 0; i < node->attr_count; i++) {
-            if (strcmp(lean[i].name, "then_branch") == 0)
-                lean[i].func = a;
-            else if (strcmp(lean[i].name, "else_branch") == 0)
-                lean[i].func = b;
-            else if (strcmp(lean[i].name, "Tout") == 0)
-                lean[i].count = form->results;
-        }
-        status = tw__node_set_lean(node, lean, input_count, form->results);
-    }
-    for (int i = 0; all && i < all_count; i++) {
-        if (status == TW_OK && i < form->results)
-            outputs[i] = all[i];
-        else
-            tw_release(all[i]);
-    }
-    tw__free(all);
-    *done = true;
     return status;
 }
 
@@ -402,10 +419,7 @@ static tw_status build_if(tw_tensor *predicate, tw__function *a, tw__function *b
     }
     if (status == TW_OK)
         status = tw__function_set_captures(b, inputs + 1, count);
-    bool done = false;
-    if (status == TW_OK && a->output_count && tw__control_followed(inputs + 1, count))
-        status = apply_keeping(a, b, inputs, count + 1, *outputs, &done);
-    if (status == TW_OK && !done)
+    if (status == TW_OK)
         status = apply_if(a, b, inputs, count + 1, *outputs, a->output_count);
     *output_count = a->output_count;
     if (status != TW_OK) {

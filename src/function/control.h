@@ -21,8 +21,6 @@ typedef struct tw__loop {
 tw_status tw__while(const tw__loop *loop, tw_tensor **outputs);
 
 /* ---- shared by cond.c and while.c ---- */
-/* Whether a call with these inputs should keep what a gradient needs. */
-bool tw__control_followed(tw_tensor *const *inputs, int count);
 /* Appends the captures of f that are not in the list yet; the list is from tw__alloc. */
 tw_status tw__control_unite(tw_tensor ***list, int *count, const tw__function *f);
 

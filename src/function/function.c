@@ -8,28 +8,18 @@ static void function_destroy(void *self)
 {
     tw__function *f = self;
     tw__plan_free(f->plan);
-    for (int i = 0; i < f->input_count; i++) {
-        if (f->input_tensors)
-            tw_release(f->input_tensors[i]);
-        if (f->captures && i >= f->argument_count)
-            tw_release(f->captures[i - f->argument_count]);
-    }
-    for (int i = 0; f->output_tensors && i < f->output_count; i++)
-        tw_release(f->output_tensors[i]);
-    tw_release(f->tape);
+    for (int i = 0; f->captures && i < f->input_count - f->argument_count; i++)
+        tw_release(f->captures[i]);
     tw_release(f->forward);
-    tw_release(f->backward);
+    tw_release(f->derivative);
+    tw_release(f->origin);
     tw_release(f->form);
     if (f->graph)
         tw__graph_leave(f->graph);
     tw_release(f->graph);
-    tw__free(f->input_tensors);
-    tw__free(f->output_tensors);
     tw__free(f->captures);
     tw__free(f->inputs);
     tw__free(f->outputs);
-    tw__free(f->backward_sources);
-    tw__free(f->forward_of_capture);
     tw__free(f->name);
 }
 
@@ -61,8 +51,7 @@ static tw_status finish(tw__function *f, tw_tensor **results, int count)
 {
     tw__graph *graph = f->graph;
     f->outputs = tw__alloc_array((size_t)count + 1, sizeof *f->outputs);
-    f->output_tensors = tw__alloc_array((size_t)count + 1, sizeof *f->output_tensors);
-    if (!f->outputs || !f->output_tensors)
+    if (!f->outputs)
         return TW_RESOURCE_EXHAUSTED;
     f->output_count = count;
     for (int i = 0; i < count; i++) {
@@ -73,7 +62,6 @@ static tw_status finish(tw__function *f, tw_tensor **results, int count)
             return tw__error_status();
         f->outputs[i] = (tw__edge){ inside->node, inside->node_output };
         tw_release(inside);
-        f->output_tensors[i] = tw_retain(results[i]);
     }
     int captures = (int)graph->capture_count;
     f->input_count = f->argument_count + captures;
@@ -81,17 +69,13 @@ static tw_status finish(tw__function *f, tw_tensor **results, int count)
     tw__node **inputs = tw__realloc(f->inputs, ((size_t)f->input_count + 1) * sizeof *inputs);
     if (inputs)
         f->inputs = inputs;
-    tw_tensor **tensors = tw__realloc(f->input_tensors, ((size_t)f->input_count + 1) * sizeof *tensors);
-    if (tensors)
-        f->input_tensors = tensors;
-    if (!f->captures || !inputs || !tensors) {
+    if (!f->captures || !inputs) {
         f->input_count = f->argument_count;
         return TW_RESOURCE_EXHAUSTED;
     }
     for (int i = 0; i < captures; i++) {
         f->inputs[f->argument_count + i] = graph->captures[i].inside;
         f->captures[i] = tw_retain(graph->captures[i].outside);
-        f->input_tensors[f->argument_count + i] = tw_retain(graph->captures[i].outside);
     }
     f->stateful = has_effects(graph);
     return TW_OK;
@@ -113,12 +97,11 @@ tw__function *tw__function_trace_named(const char *name, const char *const *name
     f->graph = tw__graph_new(tw__tracing);
     if (f->graph)
         tw__graph_enter(f->graph);
-    f->tape = tw_tape(.persistent = true);
     f->inputs = tw__alloc_array((size_t)argument_count + 1, sizeof *f->inputs);
-    f->input_tensors = tw__alloc_array((size_t)argument_count + 1, sizeof *f->input_tensors);
+    tw_tensor **arguments = tw__alloc_array((size_t)argument_count + 1, sizeof *arguments);
     if (f->graph)
         f->graph->name = tw__strdup(name);
-    tw_status status = f->name && f->graph && f->graph->name && f->tape && f->inputs && f->input_tensors ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    tw_status status = f->name && f->graph && f->graph->name && f->inputs && arguments ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < argument_count; i++) {
         tw_tensor *argument = tw__graph_placeholder(f->graph, dtypes[i], &shapes[i], names ? names[i] : NULL);
         if (!argument) {
@@ -126,9 +109,8 @@ tw__function *tw__function_trace_named(const char *name, const char *const *name
             break;
         }
         f->inputs[i] = argument->node;
-        f->input_tensors[i] = argument;
+        arguments[i] = argument;
         f->argument_count = f->input_count = i + 1;
-        status = tw__tape_watch(f->tape, argument);
     }
     tw_tensor **results = NULL;
     int result_count = 0;
@@ -136,10 +118,7 @@ tw__function *tw__function_trace_named(const char *name, const char *const *name
         tw__graph *outer = tw__tracing;
         tw__tape_stack hidden = tw__tapes_hide();
         tw__tracing = f->graph;
-        f->tape->watch_captures = true;
-        tw__tape_start(f->tape);
-        status = body(context, f->input_tensors, argument_count, &results, &result_count);
-        tw__tape_stop(f->tape);
+        status = body(context, arguments, argument_count, &results, &result_count);
         if (status == TW_OK)
             status = finish(f, results, result_count);
         tw__tracing = outer;
@@ -148,6 +127,9 @@ tw__function *tw__function_trace_named(const char *name, const char *const *name
     for (int i = 0; results && i < result_count; i++)
         tw_release(results[i]);
     tw__free(results);
+    for (int i = 0; arguments && i < f->argument_count; i++)
+        tw_release(arguments[i]);
+    tw__free(arguments);
     if (status != TW_OK) {
         tw__error_status();
         tw_release(f);
@@ -218,8 +200,8 @@ tw_status tw__function_set_captures(tw__function *f, tw_tensor *const *captures,
 {
     size_t all = (size_t)f->argument_count + (size_t)count + 1;
     tw__node **inputs = tw__alloc_array(all, sizeof *inputs);
-    tw_tensor **tensors = tw__alloc_array(all, sizeof *tensors), **held = tw__alloc_array((size_t)count + 1, sizeof *held);
-    tw_status status = inputs && tensors && held ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    tw_tensor **held = tw__alloc_array((size_t)count + 1, sizeof *held);
+    tw_status status = inputs && held ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < count; i++) {
         tw__node *inside = NULL;
         for (int k = f->argument_count; k < f->input_count && !inside; k++) {
@@ -238,27 +220,18 @@ tw_status tw__function_set_captures(tw__function *f, tw_tensor *const *captures,
     }
     if (status != TW_OK) {
         tw__free(inputs);
-        tw__free(tensors);
         tw__free(held);
         return status;
     }
-    for (int i = 0; i < f->argument_count; i++) {
+    for (int i = 0; i < f->argument_count; i++)
         inputs[i] = f->inputs[i];
-        tensors[i] = f->input_tensors[i];
-    }
-    for (int i = 0; i < count; i++) {
-        tensors[f->argument_count + i] = tw_retain(captures[i]);
+    for (int i = 0; i < count; i++)
         held[i] = tw_retain(captures[i]);
-    }
-    for (int i = f->argument_count; i < f->input_count; i++) {
-        tw_release(f->input_tensors[i]);
+    for (int i = f->argument_count; i < f->input_count; i++)
         tw_release(f->captures[i - f->argument_count]);
-    }
     tw__free(f->inputs);
-    tw__free(f->input_tensors);
     tw__free(f->captures);
     f->inputs = inputs;
-    f->input_tensors = tensors;
     f->captures = held;
     f->input_count = f->argument_count + count;
     return TW_OK;
@@ -272,16 +245,8 @@ tw_status tw__function_pass_captures(tw__function *f)
     if (!outputs)
         return TW_RESOURCE_EXHAUSTED;
     f->outputs = outputs;
-    tw_tensor **tensors = tw__realloc(f->output_tensors, room * sizeof *tensors);
-    if (!tensors)
-        return TW_RESOURCE_EXHAUSTED;
-    f->output_tensors = tensors;
-    for (int i = 0; i < count; i++) {
-        if (f->tape && tw__function_carries(f->captures[i]->dtype))
-            TW_TRY(tw__tape_watch(f->tape, f->captures[i]));
-        outputs[f->output_count] = (tw__edge){ f->inputs[f->argument_count + i], 0 };
-        tensors[f->output_count++] = tw_retain(f->captures[i]);
-    }
+    for (int i = 0; i < count; i++)
+        outputs[f->output_count++] = (tw__edge){ f->inputs[f->argument_count + i], 0 };
     return TW_OK;
 }
 
@@ -303,14 +268,22 @@ tw_status tw__function_call_plain(tw__function *f, tw_tensor *const *inputs, tw_
 
 tw_status tw__function_call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
-    /* While tracing, what is captured for the first time by this call is followed, too. */
-    bool followed = tw__active_tapes && f->tape && (tw__tapes_follow(inputs, f->input_count) || tw__control_followed(inputs, f->input_count));
-    if (!followed)
+    /* In a graph the call gets its forward form when it is differentiated. Here it runs now, so what gradients will need must come out: of
+     * the call, of its gradient, and so on, as many as tapes look on. */
+    int levels = tw__active_tapes && !tw__tracing ? tw__tapes_following(inputs, f->input_count) : 0;
+    tw__function *form = f;
+    for (; levels > 0; levels--) {
+        if (tw__function_differentiate(form) != TW_OK) {
+            tw_clear_error(); /* it is raised again when the gradient is asked for */
+            break;
+        }
+        form = form->forward;
+    }
+    if (form == f)
         return tw__function_call_plain(f, inputs, outputs);
-    TW_TRY(tw__function_differentiate(f));
-    tw_tensor **all = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *all);
-    tw_status status = all ? tw__function_call_plain(f->forward, inputs, all) : TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; status == TW_OK && i < f->forward->output_count; i++) {
+    tw_tensor **all = tw__alloc_array((size_t)form->output_count + 1, sizeof *all);
+    tw_status status = all ? tw__function_call_plain(form, inputs, all) : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < form->output_count; i++) {
         if (i < f->output_count)
             outputs[i] = all[i];
         else

@@ -5,6 +5,19 @@
 #include "eager/tape.h"
 #include "exec/exec.h"
 
+/* How a function is differentiated (gradient.c): by another one, from the gradients of its results and values of its graph to the gradients
+ * of its inputs. */
+typedef struct tw__derivative {
+    tw_object object;
+    struct tw__function *backward;
+    int input_count;
+    int targets;                  /* how many outputs of the function may have gradients: its results */
+    int *sources;                 /* per input: the first of backward's outputs for it, or -1 */
+    bool *sliced;                 /* per input: its gradient is slices: values, indices and dense shape, three outputs */
+    int *captures;                /* per capture of backward: output of the forward form (>= 0), input -1 - i, or INT32_MIN: itself */
+    struct tw__derivative *lower; /* of the function with fewer outputs, if this one is a forward form itself */
+} tw__derivative;
+
 /* A function made of a graph. Its inputs are the arguments, then the captures; its outputs the results, and behind them, in the forward
  * form that the gradient needs, inner values. */
 typedef struct tw__function {
@@ -18,11 +31,9 @@ typedef struct tw__function {
     int output_count;
     bool stateful;
     tw__plan *plan;             /* made at the first run */
-    tw_tape *tape;              /* what was called while tracing; NULL in derived functions that can't be differentiated */
-    tw_tensor **input_tensors, **output_tensors; /* of tracing: what the tape knows the inputs and outputs by */
-    struct tw__function *forward, *backward; /* made when first differentiated; see gradient.c */
-    int *backward_sources;      /* per input: which output of backward is its gradient, or -1 */
-    int *forward_of_capture;    /* per capture of backward: output of forward (>= 0) or input -1 - i */
+    struct tw__function *forward; /* made when first differentiated */
+    tw__derivative *derivative; /* likewise */
+    tw__derivative *origin;     /* of a forward form: what it was made for, the last of a chain by `lower` */
     tw_object *form;            /* of branches and bodies that keep what the gradient needs: how they were made (cond.c, while.c) */
     _Atomic int lock;
 } tw__function;
@@ -38,7 +49,7 @@ tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const
 /* The same with the names of the placeholders; `names` or one of them may be NULL. */
 tw__function *tw__function_trace_named(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
                                        int argument_count, tw__function_body body, void *context);
-/* A function of a graph that is there already: its inputs are placeholders of the graph. It has no tape, so it can't be differentiated. */
+/* A function of a graph that is there already: its inputs are placeholders of the graph. */
 tw__function *tw__function_of_graph(const char *name, tw__graph *graph, tw__node *const *inputs, int input_count, const tw__edge *outputs,
                                     int output_count);
 /* Calls it through the one door. `outputs` has room for output_count tensors. */
@@ -58,9 +69,31 @@ tw_dtype tw__function_output_dtype(const tw__function *function, int output);
 const tw_shape *tw__function_output_shape(const tw__function *function, int output);
 /* Whether a gradient of a value of that dtype is passed along: numbers, and lists of tensors. */
 bool tw__function_carries(tw_dtype dtype);
-/* How many derivatives are being made, one of another, in this thread. */
-extern _Thread_local int tw__derivation_depth;
-/* Makes forward and backward. */
+/* Makes forward and derivative. */
 tw_status tw__function_differentiate(tw__function *function);
+/* The derivative that serves when the outputs before `targets` have gradients; NULL if the function is no form of that kind. */
+tw__derivative *tw__derivative_for(const tw__function *function, int targets);
+/* One more than the last output that has a gradient. */
+int tw__gradient_targets(const tw__gradient *gradient);
+/* The first `count` outputs of a node that is differentiated, also those that it got since it was called; new references. */
+tw_status tw__gradient_outputs(const tw__gradient *gradient, tw__node *node, int count, tw_tensor **outputs);
+/* Calls backward: inputs and outputs are those of the call of the forward form, out_grads those of the first `targets` outputs. Gives the
+ * gradients of the inputs: new references or NULL. */
+tw_status tw__derivative_call(tw__derivative *derivative, tw_tensor *const *inputs, tw_tensor *const *outputs, tw_tensor *const *out_grads,
+                              tw_tensor **in_grads);
+
+/* Derivatives over a graph (derive.c). */
+typedef struct tw__derivation {
+    tw__graph *graph;
+    const tw__edge *targets;
+    tw_tensor *const *seeds;    /* the targets' gradients; NULL, or one that is: ones */
+    int target_count;
+    const tw__edge *sources;
+    int source_count;
+    const tw__edge *stops;      /* what counts as a constant */
+    int stop_count;
+} tw__derivation;
+/* results: per source a new reference (slices may be among them, op/slices.h), or NULL where it is not connected. */
+tw_status tw__derive(const tw__derivation *derivation, tw_tensor **results);
 
 #endif

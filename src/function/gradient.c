@@ -1,64 +1,90 @@
 /* Differentiating a function.
  *
- * From the tape that ran while F was traced two functions are derived:
+ * From the graph of F two functions are derived:
  *   forward   F with more outputs: every inner value that the gradient uses
  *   backward  (gradients of F's results) -> gradients of F's inputs; its captures are values of F's graph
- * A call that a tape follows runs `forward`; its gradient calls `backward` and gives its captures from the call's inputs and outputs. As
- * `backward` is a function with a tape of its own, its gradient works the same way. */
+ * A call whose gradient will be asked for runs `forward`; its gradient calls `backward` and gives its captures from the call's inputs and
+ * outputs. An eager call runs the form at once if a tape follows it. A call in a graph gets it as a richer form of its node when it is
+ * differentiated.
+ *
+ * Of the second derivative comes a gradient of the inner values, that is of forward's further outputs. So forward is differentiated in
+ * turn, as a function with more results; its forward form has still more outputs, in front those it had. */
 #include <sched.h>
 
 #include "function/function.h"
+#include "op/slices.h"
 #include "rows.h"
 
-typedef struct backward_body {
-    tw__function *f;
-    int *sources; /* per input of f: position among the results, or -1 */
-} backward_body;
+static void derivative_destroy(void *self)
+{
+    tw__derivative *d = self;
+    tw_release(d->backward);
+    tw_release(d->lower);
+    tw__free(d->sources);
+    tw__free(d->sliced);
+    tw__free(d->captures);
+}
 
-_Thread_local int tw__derivation_depth;
+static const tw_class derivative_class = { .name = "Derivative", .size = sizeof(tw__derivative), .destroy = derivative_destroy };
 
 bool tw__function_carries(tw_dtype dtype)
 {
     return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype) || dtype == TW_VARIANT;
 }
 
-/* Arguments: the gradients of f's results of float dtypes, in order. */
+typedef struct backward_body {
+    tw__function *f;
+    tw__derivative *d;
+} backward_body;
+
+/* Puts a gradient behind the results: the tensor, or the three of slices. Takes it. */
+static tw_status put_result(tw_tensor *gradient, tw_tensor **results, int *count, bool *sliced)
+{
+    struct tw_indexed_slices *slices = tw__slices_of(gradient);
+    *sliced = slices != NULL;
+    if (!slices) {
+        results[(*count)++] = gradient;
+        return TW_OK;
+    }
+    results[(*count)++] = tw_retain(slices->values);
+    results[(*count)++] = tw_retain(slices->indices);
+    results[(*count)++] = tw_retain(slices->dense_shape);
+    tw_release(gradient);
+    return TW_OK;
+}
+
+/* Arguments: the gradients of f's results that carry them, in order. */
 static tw_status trace_backward(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs, int *output_count)
 {
     backward_body *b = context;
     tw__function *f = b->f;
-    (void)argument_count;
-    tw_tensor **targets = tw__alloc_array((size_t)f->output_count + 1, sizeof *targets);
-    tw_tensor **seeds = tw__alloc_array((size_t)f->output_count + 1, sizeof *seeds);
+    tw__edge *targets = tw__alloc_array((size_t)f->output_count + 1, sizeof *targets);
+    tw__edge *sources = tw__alloc_array((size_t)f->input_count + 1, sizeof *sources);
     tw_tensor **gradients = tw__alloc_array((size_t)f->input_count + 1, sizeof *gradients);
-    tw_status status = targets && seeds && gradients ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    tw_tensor **results = tw__alloc_array(3 * (size_t)f->input_count + 1, sizeof *results);
+    tw_status status = targets && sources && gradients && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     int count = 0;
     for (int i = 0; status == TW_OK && i < f->output_count; i++) {
-        if (tw__function_carries(f->output_tensors[i]->dtype)) {
-            targets[count] = f->output_tensors[i];
-            seeds[count] = arguments[count];
-            count++;
-        }
+        if (tw__function_carries(tw__function_output_dtype(f, i)))
+            targets[count++] = f->outputs[i];
     }
+    for (int i = 0; status == TW_OK && i < f->input_count; i++)
+        sources[i] = (tw__edge){ tw__dtype_differentiable(f->inputs[i]->out_dtypes[0]) ? f->inputs[i] : NULL, 0 };
     if (status == TW_OK)
-        status = tw__tape_gradient(f->tape, targets, seeds, count, f->input_tensors, f->input_count, gradients);
-    int results = 0;
-    for (int i = 0; gradients && i < f->input_count; i++) {
-        b->sources[i] = -1;
-        if (status == TW_OK && gradients[i]) {
-            b->sources[i] = results;
-            gradients[results++] = gradients[i];
-        }
+        status = tw__derive(&(tw__derivation){ .graph = f->graph, .targets = targets, .seeds = arguments, .target_count = argument_count,
+                                               .sources = sources, .source_count = f->input_count }, gradients);
+    int made = 0;
+    for (int i = 0; status == TW_OK && i < f->input_count; i++) {
+        b->d->sources[i] = gradients[i] ? made : -1;
+        if (gradients[i])
+            status = put_result(gradients[i], results, &made, &b->d->sliced[i]);
     }
     tw__free(targets);
-    tw__free(seeds);
-    if (status != TW_OK) {
-        tw__free(gradients);
-        return status;
-    }
-    *outputs = gradients;
-    *output_count = results;
-    return TW_OK;
+    tw__free(sources);
+    tw__free(gradients);
+    *outputs = results;
+    *output_count = results ? made : 0;
+    return status;
 }
 
 /* F with these edges as further outputs. */
@@ -87,25 +113,26 @@ static tw__function *make_forward(tw__function *f, const tw__edge *more, int mor
 }
 
 /* Where backward's captures come from: an input of f, or an output of forward, which gets what it lacks. */
-static tw_status connect(tw__function *f, tw__function *backward)
+static tw_status connect(tw__function *f, tw__derivative *d)
 {
+    tw__function *backward = d->backward;
     int count = backward->input_count - backward->argument_count, more_count = 0;
     tw__edge *more = tw__alloc_array((size_t)count + 1, sizeof *more);
-    f->forward_of_capture = tw__alloc_array((size_t)count + 1, sizeof *f->forward_of_capture);
-    if (!more || !f->forward_of_capture) {
+    d->captures = tw__alloc_array((size_t)count + 1, sizeof *d->captures);
+    if (!more || !d->captures) {
         tw__free(more);
         return TW_RESOURCE_EXHAUSTED;
     }
     for (int i = 0; i < count; i++) {
         tw_tensor *outside = backward->captures[i];
+        int64_t captured = tw__pointer_map_get(&f->graph->captured, outside, -1);
+        const tw__node *inside = captured >= 0 ? f->graph->captures[captured].inside : outside->node;
         int place = INT32_MIN;
-        for (int k = 0; k < f->input_count && place == INT32_MIN; k++) {
-            const tw_tensor *input = f->input_tensors[k]; /* a capture is known by the tensor outside, and by its placeholder */
-            bool same_node = outside->node && input->node == outside->node && input->node_output == outside->node_output;
-            if (input == outside || same_node || (outside->node && f->inputs[k] == outside->node))
+        for (int k = 0; inside && k < f->input_count && place == INT32_MIN; k++) {
+            if (f->inputs[k] == inside)
                 place = -1 - k;
         }
-        if (outside->node && outside->node->graph == f->graph) {
+        if (place == INT32_MIN && outside->node && outside->node->graph == f->graph) {
             for (int k = 0; k < f->output_count && place == INT32_MIN; k++) {
                 if (f->outputs[k].node == outside->node && f->outputs[k].output == outside->node_output)
                     place = k;
@@ -115,62 +142,113 @@ static tw_status connect(tw__function *f, tw__function *backward)
                 more[more_count++] = (tw__edge){ outside->node, outside->node_output };
             }
         }
-        f->forward_of_capture[i] = place; /* INT32_MIN: the tensor itself, from outside both */
+        d->captures[i] = place; /* INT32_MIN: the tensor itself, from outside both */
     }
     tw__function *forward = make_forward(f, more, more_count);
     tw__free(more);
     if (!forward)
         return tw__error_status();
-    forward->backward = tw_retain(backward);
-    forward->backward_sources = NULL;
-    f->backward = backward;
+    forward->origin = tw_retain(d);
+    d->targets = f->output_count;
+    d->input_count = f->input_count;
+    d->lower = tw_retain(f->origin);
     f->forward = forward;
-    /* The call's gradient sees only `forward`: it keeps what it needs of f. */
-    forward->backward_sources = f->backward_sources;
-    forward->forward_of_capture = f->forward_of_capture;
-    f->backward_sources = f->forward_of_capture = NULL;
+    f->derivative = tw_retain(d);
     return TW_OK;
 }
 
 static tw_status differentiate(tw__function *f)
 {
+    tw_auto tw__derivative *d = tw__object_new(&derivative_class);
     tw_dtype *dtypes = tw__alloc_array((size_t)f->output_count + 1, sizeof *dtypes);
     tw_shape *shapes = tw__alloc_array((size_t)f->output_count + 1, sizeof *shapes);
-    f->backward_sources = tw__alloc_array((size_t)f->input_count + 1, sizeof *f->backward_sources);
-    tw_status status = dtypes && shapes && f->backward_sources ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (d) {
+        d->sources = tw__alloc_array((size_t)f->input_count + 1, sizeof *d->sources);
+        d->sliced = tw__alloc_array((size_t)f->input_count + 1, sizeof *d->sliced);
+    }
+    tw_status status = d && d->sources && d->sliced && dtypes && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
     int count = 0;
     for (int i = 0; status == TW_OK && i < f->output_count; i++) {
-        if (tw__function_carries(f->output_tensors[i]->dtype)) {
-            dtypes[count] = f->output_tensors[i]->dtype;
-            shapes[count++] = f->output_tensors[i]->shape;
+        if (tw__function_carries(tw__function_output_dtype(f, i))) {
+            dtypes[count] = tw__function_output_dtype(f, i);
+            shapes[count++] = *tw__function_output_shape(f, i);
         }
     }
     char *name = status == TW_OK ? tw__format("%s_backward", f->name) : NULL;
-    tw__function *backward = NULL;
     if (name) {
         tw__graph *outer = tw__tracing;
         tw__tracing = f->graph; /* encloses backward's graph, so that f's values can be captured */
-        backward = tw__function_trace(name, dtypes, shapes, count, trace_backward, &(backward_body){ f, f->backward_sources });
+        d->backward = tw__function_trace(name, dtypes, shapes, count, trace_backward, &(backward_body){ f, d });
         tw__tracing = outer;
+        status = d->backward ? connect(f, d) : tw__error_status();
     }
-    if (!backward)
-        status = tw__error_status();
-    else if ((status = connect(f, backward)) != TW_OK)
-        tw_release(backward);
     tw__free(name);
     tw__free(dtypes);
     tw__free(shapes);
-    return status;
+    return status == TW_OK && !name ? TW_RESOURCE_EXHAUSTED : status;
 }
 
 tw_status tw__function_differentiate(tw__function *f)
 {
     while (atomic_exchange(&f->lock, 1))
         sched_yield();
-    tw__derivation_depth++;
     tw_status status = f->forward ? TW_OK : differentiate(f);
-    tw__derivation_depth--;
     atomic_store(&f->lock, 0);
+    return status;
+}
+
+tw__derivative *tw__derivative_for(const tw__function *f, int targets)
+{
+    tw__derivative *found = NULL;
+    for (tw__derivative *d = f->origin; d && d->targets >= targets; d = d->lower)
+        found = d;
+    return found;
+}
+
+int tw__gradient_targets(const tw__gradient *g)
+{
+    int targets = 0;
+    for (int i = 0; i < g->output_count; i++) {
+        if (g->output_grads[i])
+            targets = i + 1;
+    }
+    return targets;
+}
+
+tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_tensor *const *outputs, tw_tensor *const *out_grads,
+                              tw_tensor **in_grads)
+{
+    tw__function *backward = d->backward;
+    tw_tensor **arguments = tw__alloc_array((size_t)backward->input_count + 1, sizeof *arguments);
+    tw_tensor **results = tw__alloc_array((size_t)backward->output_count + 1, sizeof *results);
+    tw_status status = arguments && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    int own = 0;
+    for (int i = 0; status == TW_OK && i < d->targets; i++) {
+        if (!tw__function_carries(outputs[i]->dtype))
+            continue;
+        arguments[own] = out_grads[i] ? tw_retain(out_grads[i]) : TW_UNARY(ZerosLike, outputs[i]);
+        status = arguments[own] ? TW_OK : tw__error_status();
+        own++;
+    }
+    for (int i = 0; status == TW_OK && i < backward->input_count - backward->argument_count; i++) {
+        int place = d->captures[i];
+        arguments[backward->argument_count + i] = place == INT32_MIN ? backward->captures[i] : place < 0 ? inputs[-1 - place] : outputs[place];
+    }
+    if (status == TW_OK)
+        status = tw__function_call_given(backward, arguments, results);
+    for (int i = 0; arguments && i < own; i++)
+        tw_release(arguments[i]);
+    for (int i = 0; status == TW_OK && i < d->input_count; i++) {
+        int source = d->sources[i];
+        if (source >= 0)
+            in_grads[i] = d->sliced[i] ? tw__slices_make(results[source], results[source + 1], results[source + 2]) : tw_retain(results[source]);
+        if (source >= 0 && !in_grads[i])
+            status = tw__error_status();
+    }
+    for (int i = 0; results && i < backward->output_count; i++)
+        tw_release(results[i]);
+    tw__free(arguments);
+    tw__free(results);
     return status;
 }
 
@@ -206,42 +284,105 @@ static tw_status call_compute(tw__kernel *kernel)
     return tw__function_run(function_of(kernel->op, kernel->attrs), kernel->inputs, kernel->outputs);
 }
 
-static tw_status call_gradient(tw__gradient *gradient)
+/* The node gets the forward form of its function. */
+static tw_status enrich(tw__node *node, const tw__function *forward)
 {
-    tw__function *forward = function_of(gradient->op, gradient->attrs), *backward = forward->backward;
-    if (!backward)
-        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "function %s was called in a form that can't be differentiated", forward->name);
-    tw_tensor **arguments = tw__alloc_array((size_t)backward->input_count + 1, sizeof *arguments);
-    tw_tensor **results = tw__alloc_array((size_t)backward->output_count + 1, sizeof *results);
-    tw_status status = arguments && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    int real = 0, own = 0;
-    for (int i = 0; status == TW_OK && i < gradient->output_count && real < backward->argument_count; i++) {
-        if (!tw__function_carries(gradient->outputs[i]->dtype))
-            continue;
-        arguments[real] = gradient->output_grads[i] ? tw_retain(gradient->output_grads[i]) : TW_UNARY(ZerosLike, gradient->outputs[i]);
-        if (!arguments[real])
-            status = tw__error_status();
-        own = ++real;
+    const tw__node *rich = tw__node_richest(node);
+    tw_attr attrs[TW_MAX_ATTRS];
+    tw_dtype *dtypes = tw__alloc_array((size_t)forward->output_count + 1, sizeof *dtypes);
+    tw_shape *shapes = tw__alloc_array((size_t)forward->output_count + 1, sizeof *shapes);
+    tw_status status = dtypes && shapes ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    memcpy(attrs, rich->attrs, (size_t)rich->attr_count * sizeof *attrs);
+    for (int i = 0; status == TW_OK && i < forward->output_count; i++) {
+        dtypes[i] = tw__function_output_dtype(forward, i);
+        shapes[i] = *tw__function_output_shape(forward, i);
     }
-    for (int i = 0; status == TW_OK && i < backward->input_count - backward->argument_count; i++) {
-        int place = forward->forward_of_capture[i];
-        arguments[backward->argument_count + i] = place == INT32_MIN ? backward->captures[i]
-                                                  : place < 0        ? gradient->inputs[-1 - place]
-                                                                     : gradient->outputs[place];
+    for (int i = 0; i < rich->attr_count; i++) {
+        if (attrs[i].kind == TW_ATTR_FUNC)
+            attrs[i].func = (void *)forward;
+        else if (strcmp(attrs[i].name, "Tout") == 0)
+            attrs[i] = TW_A_TYPES("Tout", dtypes, forward->output_count);
     }
     if (status == TW_OK)
-        status = tw__function_call_given(backward, arguments, results);
-    for (int i = 0; arguments && i < own; i++)
-        tw_release(arguments[i]);
-    for (int i = 0; status == TW_OK && i < gradient->input_count; i++) {
-        int source = forward->backward_sources[i];
-        if (source >= 0 && gradient->wanted[i])
-            gradient->input_grads[i] = tw_retain(results[source]);
+        status = tw__node_enrich(node, attrs, rich->inputs, rich->input_count, dtypes, shapes, forward->output_count);
+    tw__free(dtypes);
+    tw__free(shapes);
+    return status;
+}
+
+/* Tapes that saw the call do not know its further outputs: they are told of a call that has only these. */
+static tw_status tell_tapes(const tw__gradient *g, tw__node *node, int count, tw_tensor *const *outputs)
+{
+    tw_tensor **all = tw__alloc_array((size_t)count + 1, sizeof *all);
+    tw_status status = all ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    const tw__node *rich = tw__node_richest(node);
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        all[i] = i < g->output_count ? tw__node_output(node, i) : tw_retain(outputs[i]);
+        status = all[i] ? TW_OK : tw__error_status();
     }
-    for (int i = 0; status == TW_OK && i < backward->output_count; i++)
-        tw_release(results[i]);
-    tw__free(arguments);
-    tw__free(results);
+    if (status == TW_OK)
+        status = tw__tapes_record(node->op, g->inputs, g->input_count, rich->attrs, rich->attr_count, all, count);
+    for (int i = 0; all && i < count; i++)
+        tw_release(all[i]);
+    tw__free(all);
+    return status;
+}
+
+tw_status tw__gradient_outputs(const tw__gradient *g, tw__node *node, int count, tw_tensor **outputs)
+{
+    for (int i = 0; i < count; i++) {
+        outputs[i] = i < g->output_count ? tw_retain(g->outputs[i]) : tw__node_output(node, i);
+        if (!outputs[i])
+            return tw__error_status();
+    }
+    return tw__active_tapes && count > g->output_count ? tell_tapes(g, node, count, outputs) : TW_OK;
+}
+
+/* The outputs of the form with `count` of them that the call has or gets; new references. */
+static tw_status forward_outputs(const tw__gradient *g, tw__node *node, tw__function *form, int count, tw_tensor **outputs)
+{
+    if (node || count <= g->output_count)
+        return tw__gradient_outputs(g, node, count, outputs);
+    if (form->stateful) /* it ran without: it would have to run again */
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "a higher derivative of function %s, which has side effects, by a tape that was not there when it was called",
+                          form->name);
+    return tw__function_call_plain(form, g->inputs, outputs);
+}
+
+static tw_status call_gradient(tw__gradient *g)
+{
+    tw__node *node = g->output_count ? g->outputs[0]->node : NULL;
+    tw__function *f = function_of(g->op, node ? tw__node_richest(node)->attrs : g->attrs);
+    if (!tw__is(f, &tw__function_class))
+        return TW_OP_FAIL(g, TW_INVALID_ARGUMENT, "the attr f is no function");
+    int targets = tw__gradient_targets(g);
+    tw__derivative *d = tw__derivative_for(f, targets);
+    if (!d) {
+        TW_TRY(tw__function_differentiate(f));
+        d = f->derivative;
+        f = f->forward;
+        if (node)
+            TW_TRY(enrich(node, f));
+    }
+    size_t count = (size_t)f->output_count;
+    tw_tensor **outputs = tw__alloc_array(count + 1, sizeof *outputs), **in_grads = tw__alloc_array((size_t)g->input_count + 1, sizeof *in_grads);
+    tw_tensor **out_grads = tw__alloc_array(count + 1, sizeof *out_grads);
+    tw_status status = outputs && in_grads && out_grads ? forward_outputs(g, node, f, (int)count, outputs) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK) {
+        memcpy(out_grads, g->output_grads, (size_t)targets * sizeof *out_grads);
+        status = tw__derivative_call(d, g->inputs, outputs, out_grads, in_grads);
+    }
+    for (int i = 0; in_grads && i < g->input_count; i++) {
+        if (status == TW_OK && g->wanted[i])
+            g->input_grads[i] = in_grads[i];
+        else
+            tw_release(in_grads[i]);
+    }
+    for (size_t i = 0; outputs && i < count; i++)
+        tw_release(outputs[i]);
+    tw__free(outputs);
+    tw__free(in_grads);
+    tw__free(out_grads);
     return status;
 }
 

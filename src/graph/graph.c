@@ -6,13 +6,23 @@ _Thread_local tw__graph *tw__tracing;
 
 static void node_free(tw__node *node)
 {
+    if (node->rich) {
+        node->out_dtypes = node->outgrown[0];
+        node->out_shapes = node->outgrown[1];
+    }
+    while (node->rich) {
+        tw__node *rich = node->rich;
+        node->rich = rich->rich;
+        tw__attrs_end(rich->attrs, rich->attr_count);
+        tw__free(rich->attrs);
+        tw__free(rich->inputs);
+        tw__free(rich->out_dtypes);
+        tw__free(rich->out_shapes);
+        tw__free(rich);
+    }
     tw__attrs_end(node->attrs, node->attr_count);
     tw__free(node->attrs);
-    if (node->lean) { /* its own are only the attrs */
-        tw__attrs_end(node->lean->attrs, node->lean->attr_count);
-        tw__free(node->lean->attrs);
-        tw__free(node->lean);
-    }
+    tw_release(node->gradient);
     tw__free(node->name);
     tw__free(node->inputs);
     tw__free(node->controls);
@@ -68,27 +78,74 @@ void tw__graph_leave(tw__graph *graph)
     if (--graph->users > 0)
         return;
     for (size_t i = 0; i < graph->node_count; i++) {
-        drop_functions(graph->nodes[i]->attrs, graph->nodes[i]->attr_count);
-        if (graph->nodes[i]->lean)
-            drop_functions(graph->nodes[i]->lean->attrs, graph->nodes[i]->lean->attr_count);
+        for (tw__node *form = graph->nodes[i]; form; form = form->rich)
+            drop_functions(form->attrs, form->attr_count);
+        tw_object *gradient = graph->nodes[i]->gradient;
+        graph->nodes[i]->gradient = NULL;
+        tw_release(gradient);
     }
 }
 
-tw_status tw__node_set_lean(tw__node *node, const tw_attr *attrs, int lean_inputs, int lean_outputs)
+tw_status tw__node_enrich(tw__node *node, const tw_attr *attrs, const tw__edge *inputs, int input_count, const tw_dtype *out_dtypes,
+                          const tw_shape *out_shapes, int output_count)
 {
     void *block = tw__alloc(tw__attrs_bytes(attrs, node->attr_count));
-    tw__node *lean = tw__alloc_zero(sizeof *lean);
-    if (!block || !lean) {
+    tw__node *rich = tw__alloc_zero(sizeof *rich), *last = node;
+    tw__edge *edges = tw__alloc_array((size_t)input_count + 1, sizeof *edges);
+    tw_dtype *dtypes = tw__alloc_array((size_t)output_count + 1, sizeof *dtypes);
+    tw_shape *shapes = tw__alloc_array((size_t)output_count + 1, sizeof *shapes);
+    if (!block || !rich || !edges || !dtypes || !shapes) {
         tw__free(block);
-        tw__free(lean);
+        tw__free(rich);
+        tw__free(edges);
+        tw__free(dtypes);
+        tw__free(shapes);
         return TW_RESOURCE_EXHAUSTED;
     }
-    *lean = *node;
-    lean->attrs = tw__attrs_copy(attrs, node->attr_count, block);
-    lean->input_count = lean_inputs;
-    lean->output_count = lean_outputs;
-    node->lean = lean;
+    *rich = *node;
+    rich->rich = NULL;
+    rich->gradient = NULL;
+    rich->attrs = tw__attrs_copy(attrs, node->attr_count, block);
+    if (input_count)
+        memcpy(edges, inputs, (size_t)input_count * sizeof *edges);
+    memcpy(dtypes, out_dtypes, (size_t)output_count * sizeof *dtypes);
+    memcpy(shapes, out_shapes, (size_t)output_count * sizeof *shapes);
+    rich->inputs = edges;
+    rich->input_count = input_count;
+    rich->out_dtypes = dtypes;
+    rich->out_shapes = shapes;
+    rich->output_count = output_count;
+    if (!node->rich) { /* a plan may be reading them */
+        node->outgrown[0] = node->out_dtypes;
+        node->outgrown[1] = node->out_shapes;
+    }
+    node->out_dtypes = dtypes;
+    node->out_shapes = shapes;
+    while (last->rich)
+        last = last->rich;
+    last->rich = rich;
     return TW_OK;
+}
+
+const tw__node *tw__node_form(const tw__node *node, int outputs)
+{
+    while (node->rich && node->output_count < outputs)
+        node = node->rich;
+    return node;
+}
+
+void tw__graph_move_before(tw__graph *graph, size_t first, const tw__node *node)
+{
+    size_t place = (size_t)node->id;
+    for (size_t i = first; i < graph->node_count; i++) {
+        tw__node *moved = graph->nodes[i];
+        memmove(graph->nodes + place + 1, graph->nodes + place, (i - place) * sizeof *graph->nodes);
+        graph->nodes[place++] = moved;
+    }
+    for (size_t i = 0; i < graph->node_count; i++) {
+        for (tw__node *form = graph->nodes[i]; form; form = form->rich)
+            form->id = (int32_t)i;
+    }
 }
 
 tw__node *tw__graph_find(const tw__graph *graph, const char *name)

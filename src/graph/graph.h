@@ -33,9 +33,11 @@ struct tw__node {
     int output_count;
     tw_dtype *out_dtypes;
     tw_shape *out_shapes;
-    /* The same node for those who need the first outputs only: fewer inputs, other attrs; NULL if there is no such form. A loop that keeps
-     * what its gradient needs has one, which a plan takes when nothing of that is asked for. */
-    tw__node *lean;
+    /* The same node with more inputs and outputs, for those who ask for an output that this form lacks; NULL if there is none. A loop that is
+     * differentiated gets one, which keeps what its gradient needs. out_dtypes and out_shapes are long enough for the richest form. */
+    tw__node *rich;
+    void *outgrown[2];   /* the arrays of outputs that it had before it got a richer form, whose arrays it shares since */
+    tw_object *gradient; /* what stands for the gradient of the op (a custom gradient); a reference, or NULL */
 };
 
 typedef struct tw__capture {
@@ -65,8 +67,15 @@ tw__graph *tw__graph_new(tw__graph *outer);
  * leaves, the nodes' functions are dropped, which ends such circles. */
 void tw__graph_enter(tw__graph *graph);
 void tw__graph_leave(tw__graph *graph);
-/* Gives the node its lean form. Attrs are complete and are copied. */
-tw_status tw__node_set_lean(tw__node *node, const tw_attr *attrs, int lean_inputs, int lean_outputs);
+/* Gives the node a richer form than those it has; the first inputs and outputs are those of the form before. Attrs are complete and are
+ * copied, as many as the node has. Plans that were made already stay as they are. */
+tw_status tw__node_enrich(tw__node *node, const tw_attr *attrs, const tw__edge *inputs, int input_count, const tw_dtype *out_dtypes,
+                          const tw_shape *out_shapes, int output_count);
+/* The poorest form that has so many outputs; the richest one. */
+const tw__node *tw__node_form(const tw__node *node, int outputs);
+#define tw__node_richest(node_) tw__node_form((node_), INT32_MAX)
+/* Moves the nodes from position `first` on to the place before `node`, which uses them. */
+void tw__graph_move_before(tw__graph *graph, size_t first, const tw__node *node);
 
 /* The graph that the thread traces into, or NULL. */
 extern _Thread_local tw__graph *tw__tracing;

@@ -29,7 +29,7 @@ char *tw__edge_text(tw__edge edge, const tw__node_writer *writer)
 {
     if (writer->function && !is_argument(writer, edge.node)) {
         int place;
-        const char *name = output_name(edge.node, edge.output, &place);
+        const char *name = output_name(tw__node_richest(edge.node), edge.output, &place);
         return tw__format("%s:%s:%d", edge.node->name, name, place);
     }
     return edge.output ? tw__format("%s:%d", edge.node->name, edge.output) : tw__strdup(edge.node->name);
@@ -57,8 +57,9 @@ static void write_control(tw__text *text, const tw__node *earlier)
     tw__free(name);
 }
 
-static tw_status write_node(tw__text *text, const tw__node *node, tw__node_writer *writer)
+static tw_status write_node(tw__text *text, const tw__node *base, tw__node_writer *writer)
 {
+    const tw__node *node = tw__node_richest(base);
     tw__proto_add_bytes(text, 1, node->name, strlen(node->name));
     tw__proto_add_bytes(text, 2, node->op->name, strlen(node->op->name));
     for (int i = 0; i < node->input_count; i++) {
@@ -75,7 +76,7 @@ static tw_status write_node(tw__text *text, const tw__node *node, tw__node_write
     if (writer->ordered && node->op->stateful) {
         if (writer->last_effect && !follows(node, writer->last_effect))
             write_control(text, writer->last_effect);
-        writer->last_effect = node;
+        writer->last_effect = base;
     }
     for (int i = 0; i < node->attr_count; i++) {
         if (tw__attr_message_write(text, &node->attrs[i], &writer->functions) != TW_OK) {

@@ -94,6 +94,11 @@ bool tw__dtype_is_complex(tw_dtype dtype)
     return is_class(dtype, COMPLEX);
 }
 
+bool tw__dtype_differentiable(tw_dtype dtype)
+{
+    return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype) || dtype == TW_RESOURCE || dtype == TW_VARIANT;
+}
+
 float tw__half_to_float(uint16_t bits)
 {
     uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = (bits >> 10) & 31, mantissa = bits & 1023;

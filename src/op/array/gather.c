@@ -2,6 +2,7 @@
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
+#include "op/slices.h"
 #include "op/resource.h"
 #include "rows.h"
 
@@ -180,21 +181,33 @@ static tw_tensor *scatter_back(const gathering *g, tw_tensor *dy, tw_tensor *ind
     return reshaped(result, params->dims, params->rank);
 }
 
-/* By ops: row i of dy, as many as there are indices, is added to the row of params that index i names. */
-static tw_tensor *rows_back_later(tw_tensor *dy, tw_tensor *indices, tw_tensor *params)
+/* The rows of dy, one per index, as slices of something of this shape. */
+static tw_tensor *rows_back(tw_tensor *dy, tw_tensor *indices, const tw_shape *whole)
 {
-    tw_auto tw_tensor *shape = tw__shape_as_tensor(params, TW_INT32);
-    tw_auto tw_tensor *zero = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
+    int64_t dims[TW_MAX_RANK] = { 1 };
+    for (int i = 0; i < indices->shape.rank; i++)
+        dims[0] *= indices->shape.dims[i];
+    for (int i = 1; i < whole->rank; i++)
+        dims[i] = whole->dims[i];
+    tw_auto tw_tensor *shape = tw__ints_tensor(whole->dims, whole->rank, TW_INT32);
+    tw_auto tw_tensor *rows = shape ? reshaped(tw_retain(dy), dims, whole->rank) : NULL;
+    tw_auto tw_tensor *flat = rows ? reshaped(tw_retain(indices), dims, 1) : NULL;
+    return flat ? tw__slices_make(rows, flat, shape) : NULL;
+}
+
+/* The same by ops, where sizes are not known yet. Takes the shape. */
+static tw_tensor *rows_back_later(tw_tensor *dy, tw_tensor *indices, tw_tensor *given)
+{
+    tw_auto tw_tensor *shape = given;
     tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32);
     tw_auto tw_tensor *rest = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
-    if (!shape || !zero || !one || !rest)
+    if (!shape || !one || !rest)
         return NULL;
     tw_tensor *inner = tw__call(&tw__op_Slice, TW_IN(shape, one, rest), 3, NULL, 0);
-    tw_tensor *first = tw__call(&tw__op_Slice, TW_IN(shape, zero, one), 3, NULL, 0);
     tw_tensor *count = TW_G2(Reshape, TW_UNARY(Size, indices), tw_retain(one));
-    tw_tensor *rows = TW_G2(Reshape, tw_retain(dy), TW_G3(ConcatV2, count, inner, tw_tensor_int(0)));
-    tw_tensor *flat = TW_BINARY(Reshape, indices, rest), *scalar = tw__ints_tensor(NULL, 0, TW_INT32);
-    return tw__reshape_like(TW_G3(UnsortedSegmentSum, rows, flat, TW_G2(Reshape, first, scalar)), params);
+    tw_auto tw_tensor *rows = TW_G2(Reshape, tw_retain(dy), TW_G3(ConcatV2, count, inner, tw_tensor_int(0)));
+    tw_auto tw_tensor *flat = TW_BINARY(Reshape, indices, rest);
+    return rows && flat ? tw__slices_make(rows, flat, shape) : NULL;
 }
 
 static tw_status gather_gradient(tw__gradient *gradient)
@@ -208,11 +221,13 @@ static tw_status gather_gradient(tw__gradient *gradient)
         if (!axis->data || tw_tensor_int_at(axis, 0) != 0 || TW_ATTR(gradient, "batch_dims")->i != 0)
             return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient along another axis than 0 of shapes that are not known while tracing (%s)",
                               tw__shape_text(&params->shape));
-        gradient->input_grads[0] = rows_back_later(gradient->output_grads[0], indices, params);
+        gradient->input_grads[0] = rows_back_later(gradient->output_grads[0], indices, tw__shape_as_tensor(params, TW_INT32));
         return gradient->input_grads[0] ? TW_OK : tw__error_status();
     }
     TW_TRY(plan_gather(gradient->op, &params->shape, &indices->shape, tw_tensor_int_at(axis, 0), TW_ATTR(gradient, "batch_dims")->i, &g));
-    gradient->input_grads[0] = scatter_back(&g, gradient->output_grads[0], indices, &params->shape);
+    bool whole_rows = g.batch == 1 && g.outer == 1 && TW_ATTR(gradient, "batch_dims")->i == 0 && tw_tensor_int_at(axis, 0) == 0;
+    gradient->input_grads[0] = whole_rows ? rows_back(gradient->output_grads[0], indices, &params->shape)
+                                          : scatter_back(&g, gradient->output_grads[0], indices, &params->shape);
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
@@ -263,17 +278,20 @@ static tw_status resource_compute(tw__kernel *kernel)
 static tw_status resource_gradient(tw__gradient *gradient)
 {
     gathering g;
-    tw__resource *resource = tw__resource_of(gradient->inputs[0]);
-    if (!gradient->output_grads[0] || !gradient->wanted[0])
+    tw_tensor *handle = gradient->inputs[0], *indices = gradient->inputs[1], *dy = gradient->output_grads[0];
+    if (!dy || !gradient->wanted[0])
         return TW_OK;
-    tw_tensor *value = resource ? tw__resource_read(resource) : NULL;
-    if (!value)
-        return tw__error_status();
-    tw_shape shape = value->shape;
     int64_t batch_dims = TW_ATTR(gradient, "batch_dims")->i;
-    tw_release(value);
-    TW_TRY(plan_gather(gradient->op, &shape, &gradient->inputs[1]->shape, batch_dims, batch_dims, &g));
-    gradient->input_grads[0] = scatter_back(&g, gradient->output_grads[0], gradient->inputs[1], &shape);
+    tw_object *object = tw__tensor_object(handle);
+    const tw_shape *shape = tw__is(object, &tw__resource_class) ? &((tw__resource *)object)->shape : NULL;
+    if (shape && tw__shape_known(shape) && tw__shape_known(&indices->shape)) {
+        TW_TRY(plan_gather(gradient->op, shape, &indices->shape, batch_dims, batch_dims, &g));
+        gradient->input_grads[0] = batch_dims ? scatter_back(&g, dy, indices, shape) : rows_back(dy, indices, shape);
+    } else if (batch_dims == 0) { /* the variable is an argument of a function, or its shape varies */
+        gradient->input_grads[0] = rows_back_later(dy, indices, TW_UNARY(VariableShape, handle));
+    } else {
+        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient with batch_dims of shapes that are not known while tracing");
+    }
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 

@@ -1,0 +1,215 @@
+/* Derivatives from the nodes of a graph: the ops' gradient functions, applied to symbolic tensors, from the targets back to the sources.
+ *
+ * The nodes need not have been traced here: those of a GraphDef that was read do as well. The new nodes stand in the graph that is traced
+ * now, which is the graph itself or one inside it. A gradient function may give a node before it a richer form (graph.h), which moves
+ * nodes; so what is needed of the graph is written down first. */
+#include "function/function.h"
+#include "op/slices.h"
+#include "rows.h"
+
+typedef struct walk {
+    const tw__derivation *d;
+    size_t count;          /* nodes that are looked at: up to the last target */
+    tw__node **nodes;
+    int64_t *first_output; /* by node: the number of its output 0; of all nodes, one behind the last */
+    int64_t *first_input;  /* by node: where the numbers of its inputs begin */
+    int64_t *inputs;
+    int64_t *sources;      /* their numbers, or -1 */
+    bool *reached, *stopped; /* by number: depends on a source; nothing passes */
+    tw_tensor **tensors;   /* by number: the value as a tensor, made when first used */
+    tw_tensor **gradients; /* by number */
+} walk;
+
+static int64_t number_of(const walk *w, tw__edge edge)
+{
+    bool inside = edge.node && edge.node->graph == w->d->graph && (size_t)edge.node->id < w->count;
+    return inside ? w->first_output[edge.node->id] + edge.output : -1;
+}
+
+static bool passes(const tw__node *node)
+{
+    return node->op->gradient || node->op->no_gradient || node->gradient;
+}
+
+static tw_status write_down(walk *w)
+{
+    const tw__graph *graph = w->d->graph;
+    for (int i = 0; i < w->d->target_count; i++) {
+        if (w->d->targets[i].node && (size_t)w->d->targets[i].node->id >= w->count)
+            w->count = (size_t)w->d->targets[i].node->id + 1;
+    }
+    int64_t inputs = 0, outputs = 0;
+    w->nodes = tw__alloc_array(w->count + 1, sizeof *w->nodes);
+    w->first_output = tw__alloc_array(w->count + 1, sizeof *w->first_output);
+    w->first_input = tw__alloc_array(w->count + 1, sizeof *w->first_input);
+    if (!w->nodes || !w->first_output || !w->first_input)
+        return TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; i < w->count; i++) {
+        const tw__node *rich = tw__node_richest(graph->nodes[i]);
+        w->nodes[i] = graph->nodes[i];
+        w->first_output[i] = outputs;
+        w->first_input[i] = inputs;
+        outputs += rich->output_count;
+        inputs += rich->input_count;
+    }
+    w->first_output[w->count] = outputs;
+    w->first_input[w->count] = inputs;
+    w->inputs = tw__alloc_array((size_t)inputs + 1, sizeof *w->inputs);
+    w->sources = tw__alloc_array((size_t)w->d->source_count + 1, sizeof *w->sources);
+    w->reached = tw__alloc_array((size_t)outputs + 1, sizeof *w->reached);
+    w->stopped = tw__alloc_array((size_t)outputs + 1, sizeof *w->stopped);
+    w->tensors = tw__alloc_array((size_t)outputs + 1, sizeof *w->tensors);
+    w->gradients = tw__alloc_array((size_t)outputs + 1, sizeof *w->gradients);
+    if (!w->inputs || !w->sources || !w->reached || !w->stopped || !w->tensors || !w->gradients)
+        return TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; i < graph->capture_count; i++) { /* a capture is known by the tensor outside: more may be known of that */
+        const tw__node *inside = graph->captures[i].inside;
+        if ((size_t)inside->id < w->count)
+            w->tensors[w->first_output[inside->id]] = tw_retain(graph->captures[i].outside);
+    }
+    return TW_OK;
+}
+
+/* What depends on a source. */
+static void mark(walk *w)
+{
+    for (int i = 0; i < w->d->stop_count; i++) {
+        int64_t number = number_of(w, w->d->stops[i]);
+        if (number >= 0)
+            w->stopped[number] = true;
+    }
+    for (int i = 0; i < w->d->source_count; i++) {
+        w->sources[i] = number_of(w, w->d->sources[i]);
+        if (w->sources[i] >= 0)
+            w->reached[w->sources[i]] = true;
+    }
+    for (size_t i = 0; i < w->count; i++) {
+        const tw__node *rich = tw__node_richest(w->nodes[i]);
+        bool reached = false;
+        for (int k = 0; k < rich->input_count; k++) {
+            int64_t number = number_of(w, rich->inputs[k]);
+            const tw__node *from = rich->inputs[k].node;
+            w->inputs[w->first_input[i] + k] = number;
+            reached |= number >= 0 && w->reached[number] && tw__dtype_differentiable(from->out_dtypes[rich->inputs[k].output]);
+        }
+        if (!reached || !passes(w->nodes[i]))
+            continue;
+        for (int k = 0; k < rich->output_count; k++) {
+            int64_t number = w->first_output[i] + k;
+            w->reached[number] |= !w->stopped[number] && tw__dtype_differentiable(rich->out_dtypes[k]);
+        }
+    }
+}
+
+static tw_tensor *tensor_at(walk *w, int64_t number, tw__node *node, int output)
+{
+    if (!w->tensors[number])
+        w->tensors[number] = tw__node_output(node, output);
+    return w->tensors[number];
+}
+
+static tw_status add(walk *w, int64_t number, tw_tensor *gradient) /* takes the gradient */
+{
+    tw_tensor *held = w->gradients[number];
+    if (held) {
+        tw_tensor *sum = gradient ? tw__gradient_add(held, gradient) : NULL;
+        tw_release(held);
+        tw_release(gradient);
+        gradient = sum;
+    }
+    w->gradients[number] = gradient;
+    return gradient ? TW_OK : tw__error_status();
+}
+
+static tw_status call_gradient(walk *w, size_t i, tw_tensor **space, bool *wanted, int inputs, int outputs)
+{
+    tw__node *node = w->nodes[i];
+    tw_tensor **in = space, **out = in + inputs, **out_grads = out + outputs, **in_grads = out_grads + outputs;
+    const tw__node *rich = tw__node_richest(node);
+    bool any_wanted = false;
+    for (int k = 0; k < inputs; k++) {
+        int64_t number = w->inputs[w->first_input[i] + k];
+        wanted[k] = w->reached[number] && tw__dtype_differentiable(rich->inputs[k].node->out_dtypes[rich->inputs[k].output]);
+        any_wanted |= wanted[k];
+        if (!(in[k] = tensor_at(w, number, rich->inputs[k].node, rich->inputs[k].output)))
+            return tw__error_status();
+    }
+    if (!any_wanted)
+        return TW_OK;
+    for (int k = 0; k < outputs; k++) {
+        int64_t number = w->first_output[i] + k;
+        out_grads[k] = w->stopped[number] || !w->reached[number] ? NULL : w->gradients[number];
+        if (!(out[k] = tensor_at(w, number, node, k)))
+            return tw__error_status();
+    }
+    tw__gradient g = { node->op, inputs, outputs, in, out, out_grads, in_grads, wanted, rich->attrs };
+    tw_status status = tw__gradient_call(&g, node->gradient);
+    for (int k = 0; k < inputs; k++) {
+        if (in_grads[k] && status == TW_OK && wanted[k])
+            status = add(w, w->inputs[w->first_input[i] + k], in_grads[k]);
+        else
+            tw_release(in_grads[k]);
+    }
+    return status;
+}
+
+static tw_status step_back(walk *w, size_t i)
+{
+    int outputs = (int)(w->first_output[i + 1] - w->first_output[i]), inputs = (int)(w->first_input[i + 1] - w->first_input[i]);
+    bool any = false;
+    for (int k = 0; k < outputs; k++) {
+        int64_t number = w->first_output[i] + k;
+        any |= w->gradients[number] && w->reached[number] && !w->stopped[number];
+    }
+    if (!any || !inputs || !passes(w->nodes[i]))
+        return TW_OK;
+    tw_tensor **space = tw__alloc_array(2 * ((size_t)inputs + (size_t)outputs), sizeof *space);
+    bool *wanted = tw__alloc_array((size_t)inputs, sizeof *wanted);
+    tw_status status = space && wanted ? call_gradient(w, i, space, wanted, inputs, outputs) : TW_RESOURCE_EXHAUSTED;
+    tw__free(space);
+    tw__free(wanted);
+    return status;
+}
+
+static tw_status run(walk *w, tw_tensor **results)
+{
+    TW_TRY(write_down(w));
+    mark(w);
+    for (int i = 0; i < w->d->target_count; i++) {
+        tw__edge edge = w->d->targets[i];
+        int64_t number = number_of(w, edge);
+        if (number < 0 || !w->reached[number])
+            continue;
+        tw_tensor *seed = w->d->seeds ? tw_retain(w->d->seeds[i]) : NULL;
+        tw_tensor *like = seed ? NULL : tensor_at(w, number, edge.node, edge.output);
+        TW_TRY(add(w, number, like ? tw__gradient_ones(like) : seed));
+    }
+    for (size_t i = w->count; i-- > 0;)
+        TW_TRY(step_back(w, i));
+    for (int i = 0; i < w->d->source_count; i++)
+        results[i] = w->sources[i] >= 0 ? tw_retain(w->gradients[w->sources[i]]) : NULL;
+    return TW_OK;
+}
+
+tw_status tw__derive(const tw__derivation *d, tw_tensor **results)
+{
+    walk w = { .d = d };
+    for (int i = 0; i < d->source_count; i++)
+        results[i] = NULL;
+    tw_status status = run(&w, results);
+    int64_t numbers = w.first_output && w.gradients ? w.first_output[w.count] : 0;
+    for (int64_t i = 0; i < numbers; i++) {
+        tw_release(w.tensors[i]);
+        tw_release(w.gradients[i]);
+    }
+    tw__free(w.sources);
+    tw__free(w.nodes);
+    tw__free(w.first_output);
+    tw__free(w.first_input);
+    tw__free(w.inputs);
+    tw__free(w.reached);
+    tw__free(w.stopped);
+    tw__free(w.tensors);
+    tw__free(w.gradients);
+    return status;
+}

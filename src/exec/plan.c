@@ -314,7 +314,7 @@ static tw_status number_places(tw__draft *draft)
     TW_TRY(TW_GROW(plan->places, plan->place_capacity, count + 1));
     for (size_t i = 0; i < graph->node_count; i++) {
         const tw__node *node = graph->nodes[i];
-        for (int k = 0; k < node->output_count; k++)
+        for (int k = 0; k < tw__node_richest(node)->output_count; k++)
             plan->places[plan->place_count++] = (tw__place){ .dtype = node->out_dtypes[k], .shape = node->out_shapes[k] };
     }
     draft->stands_for = tw__alloc_array(count + 1, sizeof *draft->stands_for);

@@ -70,6 +70,7 @@ def attr(v):
 
 def back(t):
     """A tensor as an array that can be compared."""
+    t = tf.convert_to_tensor(t)  # rows of a gather come as slices
     return tf.cast(t, tf.float32).numpy() if t.dtype == tf.bfloat16 else t.numpy()
 
 
@@ -158,7 +159,7 @@ def finite_differences(case, inputs, flat, gradients):
     for position, (t, g) in enumerate(zip(flat, gradients)):
         if g is None or t.dtype.name != "float64":
             continue
-        base, g = t.numpy(), g.numpy().reshape(-1)
+        base, g = t.numpy(), back(g).reshape(-1)
         for k in range(min(base.size, 12)):
             sums = []
             for sign in (1, -1):

@@ -5,7 +5,8 @@
  *     r3 = Read(m)   r4 = Read(v)                     AssignSub(w, r3 * alpha / (Sqrt(r4) + epsilon))
  *
  * The calls are recognised by what they are, so a graph from a file gets the same. They are joined where the AssignSub stands, if nothing of
- * them is read elsewhere and nothing between them can see the variables; two such steps are joined if nothing between them can. When
+ * them is read elsewhere and nothing between them can see the variables; two such steps are joined if nothing between them can. A
+ * gradient that is a matrix product and read by nobody else is joined too: pieces of it are used as they are made. When
  * a run finds something else than was expected (one variable in two places, or one without a value), it makes the calls one by one. */
 #include <stdlib.h>
 
@@ -14,8 +15,10 @@
 #include "op/resource.h"
 #include "rows.h"
 
-enum { WEIGHT, FIRST, SECOND, GRADIENT, ALPHA, REST_1, REST_2, EPSILON, INPUTS }; /* of one variable's update */
-enum { MEMBERS = 16 };
+/* The inputs of one variable's update. A gradient that is a product is given by its two sides, else OTHER is GRADIENT again. */
+enum { WEIGHT, FIRST, SECOND, GRADIENT, OTHER, ALPHA, REST_1, REST_2, EPSILON, INPUTS };
+enum { MEMBERS = 17 };
+typedef enum kind { PLAIN, PRODUCT, PRODUCT_TRANSPOSED } kind; /* of gradient */
 
 typedef struct match {
     tw__plan *plan;
@@ -23,11 +26,18 @@ typedef struct match {
     int32_t inputs[INPUTS];
     int members[MEMBERS];
     int member_count;
+    kind kind;
 } match;
+
+typedef struct update {
+    kind kind;
+    int32_t value; /* the gradient's place: shape and dtype are the variable's */
+    tw__plain *plain;
+} update;
 
 typedef struct updates {
     int count;
-    tw__plain *plain[]; /* by variable */
+    update each[]; /* variable */
 } updates;
 
 /* ---- running ---- */
@@ -36,7 +46,7 @@ static void updates_free(void *data)
 {
     updates *all = data;
     for (int i = 0; i < all->count; i++)
-        tw__plain_free(all->plain[i]);
+        tw__plain_free(all->each[i].plain);
     tw__free(all);
 }
 
@@ -51,13 +61,16 @@ static tw_status run(const tw__step *step, tw_tensor *const *inputs, tw_tensor *
             if (!slots[k])
                 return TW_INVALID_ARGUMENT;
         }
-        if (!tw__adam_fits(slots, 3, inputs[GRADIENT])) {
-            TW_TRY(tw__plain_run(all->plain[i], inputs, NULL));
-            continue;
-        }
+        const update *now = &all->each[i];
+        bool transposed = now->kind == PRODUCT_TRANSPOSED;
         tw__adam numbers = { tw_tensor_double_at(inputs[ALPHA], 0), tw_tensor_double_at(inputs[REST_1], 0),
                              tw_tensor_double_at(inputs[REST_2], 0), tw_tensor_double_at(inputs[EPSILON], 0) };
-        TW_TRY(tw__adam_update(slots, 3, inputs[GRADIENT], &numbers));
+        if (now->kind == PLAIN && tw__adam_fits(slots, 3, inputs[GRADIENT]))
+            TW_TRY(tw__adam_update(slots, 3, inputs[GRADIENT], &numbers));
+        else if (now->kind != PLAIN && tw__adam_fits_product(slots, 3, inputs[GRADIENT], inputs[OTHER], transposed))
+            TW_TRY(tw__adam_update_product(slots, inputs[GRADIENT], inputs[OTHER], transposed, &numbers));
+        else
+            TW_TRY(tw__plain_run(now->plain, inputs, NULL));
     }
     return TW_OK;
 }
@@ -228,6 +241,27 @@ static bool order_is_right(const match *m, int end)
     return true;
 }
 
+/* A gradient that is a product nobody else reads becomes part of the step: it need never lie in memory. */
+static void match_product(match *m)
+{
+    int32_t place = m->inputs[GRADIENT];
+    m->inputs[OTHER] = place;
+    m->kind = PLAIN;
+    int maker = m->uses.maker[place];
+    const tw__step *step = maker < 0 ? NULL : &m->plan->steps[maker];
+    if (!step || step->op != &tw__op_MatMul || step->run || step->data || step->gone || !step->known || m->uses.reads[place] != 2 ||
+        m->member_count == MEMBERS || m->plan->places[place].dtype != TW_FLOAT32)
+        return;
+    bool transpose_a = tw__attr_find(step->op, step->attrs, "transpose_a")->b, transpose_b = tw__attr_find(step->op, step->attrs, "transpose_b")->b;
+    const tw_shape *a = &m->plan->places[step->inputs[0]].shape, *out = &m->plan->places[place].shape;
+    if (!tw__shape_known(a) || !tw__adam_takes_product(out->dims[0], out->dims[1], a->dims[!transpose_a], transpose_b))
+        return;
+    m->members[m->member_count++] = maker;
+    m->inputs[GRADIENT] = step->inputs[0];
+    m->inputs[OTHER] = step->inputs[1];
+    m->kind = transpose_a ? PRODUCT_TRANSPOSED : PRODUCT;
+}
+
 static int by_number(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
@@ -235,13 +269,17 @@ static int by_number(const void *a, const void *b)
 
 static tw_status join_calls(match *m, int end)
 {
+    int32_t value = m->inputs[GRADIENT];
+    match_product(m);
     qsort(m->members, (size_t)m->member_count, sizeof *m->members, by_number);
-    updates *all = tw__alloc_zero(sizeof *all + sizeof *all->plain);
+    updates *all = tw__alloc_zero(sizeof *all + sizeof *all->each);
     if (!all)
         return TW_RESOURCE_EXHAUSTED;
     all->count = 1;
-    all->plain[0] = tw__plain_new(m->plan, m->members, m->member_count, m->inputs, INPUTS);
-    if (!all->plain[0] || tw__step_set_inputs(&m->plan->steps[end], m->inputs, INPUTS) != TW_OK) {
+    all->each[0].kind = m->kind;
+    all->each[0].value = value;
+    all->each[0].plain = tw__plain_new(m->plan, m->members, m->member_count, m->inputs, INPUTS);
+    if (!all->each[0].plain || tw__step_set_inputs(&m->plan->steps[end], m->inputs, INPUTS) != TW_OK) {
         updates_free(all);
         return tw__error_status();
     }
@@ -258,10 +296,10 @@ static tw_status join_calls(match *m, int end)
 /* Nothing between the steps sees the variables of the earlier one, so it may as well run where the later one stands. */
 static bool may_sink(const tw__plan *plan, int from, int to)
 {
-    const tw__step *step = &plan->steps[from];
+    const updates *all = plan->steps[from].data;
     for (int at = from + 1; at < to; at++) {
-        for (int i = GRADIENT; i < step->input_count; i += INPUTS) {
-            if (!is_blind(plan, &plan->steps[at], step->inputs[i]))
+        for (int i = 0; i < all->count; i++) {
+            if (!is_blind(plan, &plan->steps[at], all->each[i].value))
                 return false;
         }
     }
@@ -273,7 +311,7 @@ static tw_status join_steps(tw__plan *plan, int from, int to)
     tw__step *a = &plan->steps[from], *b = &plan->steps[to];
     updates *first = a->data, *second = b->data;
     int count = a->input_count + b->input_count;
-    updates *all = tw__alloc_zero(sizeof *all + (size_t)(first->count + second->count) * sizeof *all->plain);
+    updates *all = tw__alloc_zero(sizeof *all + (size_t)(first->count + second->count) * sizeof *all->each);
     int32_t *inputs = tw__alloc_array((size_t)count, sizeof *inputs);
     tw_status status = all && inputs ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
@@ -283,8 +321,8 @@ static tw_status join_steps(tw__plan *plan, int from, int to)
     }
     if (status == TW_OK) {
         all->count = first->count + second->count;
-        memcpy(all->plain, first->plain, (size_t)first->count * sizeof *all->plain);
-        memcpy(all->plain + first->count, second->plain, (size_t)second->count * sizeof *all->plain);
+        memcpy(all->each, first->each, (size_t)first->count * sizeof *all->each);
+        memcpy(all->each + first->count, second->each, (size_t)second->count * sizeof *all->each);
         first->count = second->count = 0; /* they are the new list's */
         tw__step_set_run(b, run, all, updates_free, "Adam");
         tw__step_remove(a);

@@ -3,6 +3,7 @@
  * Names that are plain ops go straight to the door; other functions of the API are called through their signature with its defaults. */
 #include <alloca.h>
 
+#include "graph/graph.h"
 #include "keras/callable.h"
 #include "keras/keras.h"
 
@@ -145,7 +146,9 @@ tw_tensor *tw__activation_call(const tw__activation *activation, tw_tensor *inpu
     return tw__layer_call(activation->object, input, -1);
 }
 
-tw_tensor *tw__logits_of(const tw_tensor *output)
+tw_tensor *tw__logits_of(const tw_tensor *output, const tw_op *like)
 {
-    return tw__is(output->object.config, &tw__tensor_class) ? output->object.config : NULL;
+    if (tw__is(output->object.config, &tw__tensor_class))
+        return output->object.config;
+    return output->node && output->node->op == like ? output->symbolic_input : NULL;
 }

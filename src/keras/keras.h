@@ -94,8 +94,8 @@ typedef struct tw__activation {
 tw_status tw__activation_find(tw__activation *activation, tw_named named);
 tw_tensor *tw__activation_call(const tw__activation *activation, tw_tensor *input); /* a new reference */
 void tw__activation_free(tw__activation *activation);
-/* What a Keras softmax or sigmoid was computed from, or NULL; borrowed. */
-tw_tensor *tw__logits_of(const tw_tensor *output);
+/* What a Keras softmax or sigmoid was computed from, or, in a graph, what the op `like` (Softmax, Sigmoid) gave the value from; or NULL. Borrowed. */
+tw_tensor *tw__logits_of(const tw_tensor *output, const tw_op *like);
 
 /* ---- configs (config.c) ---- */
 /* A dict in the making. After a failure further steps do nothing and the result is None, with the error set. */

@@ -1,9 +1,17 @@
 /* Loops of adam.h; several threads when there is much. */
+#include <stdatomic.h>
+
 #include "kernel/adam.h"
 
 #include "kernel/simd.h"
 
-enum { GRAIN = 16384 };
+enum {
+    GRAIN = 16384,
+    PIECE = 16384,       /* elements of a product's piece: 64 KB */
+    WIDEST = 2048,       /* columns of a piece, most: at least 8 rows, as many as a tile of the product has */
+    DEEPEST = 384,       /* up to here gemm sums in one go, whatever the other sizes */
+    PRODUCT_FROM = 8192, /* elements */
+};
 
 #define LOOPS(name, element, root)                                                                                                       \
     TW_CLONES static void name(element *restrict w, element *restrict m, element *restrict v, const element *restrict g, int64_t n,     \
@@ -62,4 +70,61 @@ void tw__adam_step(tw_dtype dtype, void *weight, void *first, void *second, void
         run_part(&r, 0, count);
     else
         tw__parallel(count, GRAIN, run_part, &r);
+}
+
+/* ---- a gradient that is a product ---- */
+
+typedef struct product_run {
+    float *weight, *first, *second;
+    int64_t rows, columns, depth, piece_rows, piece_columns;
+    tw__matrix a, b;
+    const tw__adam *numbers;
+    _Atomic int status;
+} product_run;
+
+static void run_strips(void *context, int64_t begin, int64_t end)
+{
+    product_run *r = context;
+    const tw__adam *k = r->numbers;
+    _Alignas(64) float piece[PIECE];
+    for (int64_t strip = begin; strip < end; strip++) {
+        int64_t row = strip * r->piece_rows, rows = r->rows - row < r->piece_rows ? r->rows - row : r->piece_rows;
+        for (int64_t column = 0; column < r->columns; column += r->piece_columns) {
+            int64_t columns = r->columns - column < r->piece_columns ? r->columns - column : r->piece_columns;
+            const float *a = (const float *)r->a.data + row * r->a.row, *b = (const float *)r->b.data + column * r->b.column;
+            tw_status status = tw__gemm_float(rows, columns, r->depth, a, r->a.row, r->a.column, b, r->b.row, r->b.column, piece, columns);
+            if (status != TW_OK) {
+                atomic_store(&r->status, (int)status);
+                return;
+            }
+            bool whole = columns == r->columns; /* rows lie one behind the other: one run over them all */
+            int64_t count = whole ? rows * columns : columns;
+            for (int64_t i = 0; i < (whole ? 1 : rows); i++) {
+                int64_t at = (row + i) * r->columns + column;
+                step_float(r->weight + at, r->first + at, r->second + at, piece + i * columns, count, (float)k->alpha, (float)k->rest_1,
+                           (float)k->rest_2, (float)k->epsilon);
+            }
+        }
+    }
+}
+
+bool tw__adam_takes_product(int64_t rows, int64_t columns, int64_t depth, bool transpose_b)
+{
+    return !transpose_b && depth >= 1 && depth <= DEEPEST && rows >= 16 && columns >= 16 && rows * columns >= PRODUCT_FROM &&
+           rows * depth + depth * columns <= rows * columns;
+}
+
+tw_status tw__adam_step_product(float *weight, float *first, float *second, int64_t rows, int64_t columns, int64_t depth, tw__matrix a,
+                                tw__matrix b, const tw__adam *numbers)
+{
+    product_run r = { weight, first, second, rows, columns, depth, .a = a, .b = b, .numbers = numbers, .status = TW_OK };
+    r.piece_columns = columns < WIDEST ? columns : WIDEST;
+    r.piece_rows = PIECE / r.piece_columns / 8 * 8;
+    int64_t strips = (rows + r.piece_rows - 1) / r.piece_rows;
+    if (rows * columns * depth < GRAIN * 16)
+        run_strips(&r, 0, strips);
+    else
+        tw__parallel(strips, 1, run_strips, &r);
+    tw_status status = (tw_status)atomic_load(&r.status);
+    return status == TW_OK ? TW_OK : tw__fail(status, "Adam: the gradient, a product, failed");
 }

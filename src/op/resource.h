@@ -39,5 +39,9 @@ struct tw__adam;
  * places, one without a value. */
 bool tw__adam_fits(tw__resource *const *slots, int count, const tw_tensor *gradient);
 tw_status tw__adam_update(tw__resource *const *slots, int count, const tw_tensor *gradient, const struct tw__adam *numbers);
+/* The same with a product as the gradient, float32 (tw__adam_step_product); the two sides as MatMul takes them, b not transposed. */
+bool tw__adam_fits_product(tw__resource *const *slots, int count, const tw_tensor *a, const tw_tensor *b, bool transpose_a);
+tw_status tw__adam_update_product(tw__resource *const *slots, const tw_tensor *a, const tw_tensor *b, bool transpose_a,
+                                  const struct tw__adam *numbers);
 
 #endif

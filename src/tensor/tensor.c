@@ -76,6 +76,7 @@ static void tensor_destroy(void *self)
     tw_tensor *tensor = self;
     if (tensor->node) {
         tw_release(tensor->symbolic_value);
+        tw_release(tensor->symbolic_input);
         tw_release(tensor->symbolic_graph);
         return;
     }
@@ -137,6 +138,7 @@ tw_tensor *tw__tensor_symbolic(tw_dtype dtype, const tw_shape *shape, void *grap
     tensor->node = node;
     tensor->node_output = output;
     tensor->symbolic_graph = tw_retain(graph);
+    tensor->symbolic_input = NULL;
     if (value) {
         tensor->data = value->data;
         tensor->symbolic_value = tw_retain(value);

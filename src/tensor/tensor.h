@@ -64,6 +64,7 @@ struct tw_tensor {
         struct {
             void *symbolic_graph;      /* references held by a symbolic tensor */
             tw_tensor *symbolic_value; /* the constant it is known to be, or NULL */
+            tw_tensor *symbolic_input; /* of a Softmax or Sigmoid: what went in, for losses that rather work on that (keras/); else NULL */
         };
     };
 };

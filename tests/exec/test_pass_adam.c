@@ -150,6 +150,95 @@ static void one_step(void **state)
     compare(TW_FLOAT32, true, false, 0);
 }
 
+/* ---- a gradient that is a product ---- */
+
+enum { DEPTH = 50, HEIGHT = 210, WIDTH = 130, WIDE = 2100 };
+
+typedef struct dense {
+    tw_optimizer *optimizer;
+    tw_variable *weight;
+    bool transpose_a, transpose_b, looks; /* looks: the gradient is an output too */
+} dense;
+
+static tw_tensor *many_values(tw_shape shape)
+{
+    tw_tensor *tensor = tw_tensor_new(TW_FLOAT32, shape, NULL);
+    float *data = (float *)(uintptr_t)tw_tensor_data(tensor);
+    for (int64_t i = 0; i < tw_tensor_count(tensor); i++)
+        data[i] = large_values[i % LARGE];
+    return tensor;
+}
+
+static tw_status dense_body(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    dense *d = context;
+    (void)count;
+    tw_auto tw_tensor *gradient =
+        TW_CALL(MatMul, TW_IN(arguments[0], arguments[1]), TW_WITH(TW_A_BOOL("transpose_a", d->transpose_a), TW_A_BOOL("transpose_b", d->transpose_b)));
+    tw_objects variables = { (void **)&d->weight, 1 };
+    tw_tensors gradients = { &gradient, 1 };
+    tw_release(tw_optimizer_apply_gradients(d->optimizer, gradients, variables));
+    *outputs = tw__alloc_array(1, sizeof **outputs);
+    (*outputs)[0] = d->looks ? tw_retain(gradient) : tw_tensor_float(1);
+    *output_count = 1;
+    return tw_error_code();
+}
+
+static int products(const tw__plan *plan)
+{
+    int count = 0;
+    for (int i = 0; i < plan->step_count; i++)
+        count += plan->steps[i].op == &tw__op_MatMul;
+    return count;
+}
+
+static void dense_case(int64_t width, bool transpose_a, bool transpose_b, bool looks, int expected)
+{
+    static const tw_dtype dtypes[] = { TW_FLOAT32, TW_FLOAT32 };
+    tw_tensor *weights[2];
+    const tw_shape shapes[] = { transpose_a ? TW_SHAPE(DEPTH, HEIGHT) : TW_SHAPE(HEIGHT, DEPTH),
+                                transpose_b ? TW_SHAPE(width, DEPTH) : TW_SHAPE(DEPTH, width) };
+    tw_auto tw_tensor *a = tw_tensor_new(TW_FLOAT32, shapes[0], large_values);
+    tw_auto tw_tensor *b = many_values(shapes[1]);
+    tw_auto tw_tensor *start = many_values(TW_SHAPE(HEIGHT, width));
+    expect_no_error();
+    for (int way = 0; way < 2; way++) {
+        tw_auto tw_variable *weight = tw_variable(start);
+        tw_auto tw_optimizer *optimizer = tw_optimizers_adam(.learning_rate = .01);
+        dense d = { optimizer, weight, transpose_a, transpose_b, looks };
+        tw_objects variables = { (void **)&d.weight, 1 };
+        assert_int_equal(tw_optimizer_build(optimizer, variables), TW_OK);
+        tw__exec_passes = way ? 0 : ~0u;
+        tw_auto tw__function *f = tw__function_trace("dense", dtypes, shapes, 2, dense_body, &d);
+        expect_no_error();
+        for (int n = 0; n < 3; n++) {
+            tw_tensor *result = NULL, *arguments[] = { a, b };
+            assert_int_equal(tw__function_call(f, arguments, &result), TW_OK);
+            tw_release(result);
+        }
+        if (!way) {
+            assert_int_equal(joined(f->plan), 1);
+            assert_int_equal(products(f->plan), expected);
+        }
+        weights[way] = tw_variable_read(weight);
+    }
+    tw__exec_passes = ~0u;
+    expect_same(weights[0], weights[1]);
+    tw_release(weights[0]);
+    tw_release(weights[1]);
+}
+
+static void gradients_that_are_products(void **state)
+{
+    (void)state;
+    fill();
+    dense_case(WIDTH, true, false, false, 0);
+    dense_case(WIDTH, false, false, false, 0);
+    dense_case(WIDE, true, false, false, 0);
+    dense_case(WIDTH, true, true, false, 1);
+    dense_case(WIDTH, true, false, true, 1);
+}
+
 /* ---- calls made by hand ---- */
 
 typedef struct by_hand {
@@ -248,6 +337,6 @@ static void calls_by_hand(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(one_step), cmocka_unit_test(calls_by_hand) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(one_step), cmocka_unit_test(gradients_that_are_products), cmocka_unit_test(calls_by_hand) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

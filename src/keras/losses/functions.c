@@ -1,7 +1,8 @@
 /* Losses as functions of labels and predictions, with Keras's arithmetic. Each gives one value per example: the last axis is gone.
  *
  * Predictions are probabilities unless from_logits says otherwise. Those that a Keras softmax or sigmoid made still carry what went into it, and
- * then the loss is computed from that, which is exact where probabilities have run into 0 or 1. */
+ * so do those that any softmax or sigmoid made in a graph; then the loss is computed from that, which is exact where probabilities have run
+ * into 0 or 1. */
 #include "api/nn.h"
 #include "keras/losses/losses.h"
 #include "op/array/array.h"
@@ -37,7 +38,7 @@ static tw_tensor *need_float(tw_tensor *y_pred, const char *function)
 /* The logits: given, remembered, or the logarithm of the clipped probabilities. A new reference. */
 static tw_tensor *logits_from(tw_tensor *y_pred, bool from_logits)
 {
-    tw_tensor *kept = tw__logits_of(y_pred);
+    tw_tensor *kept = tw__logits_of(y_pred, &tw__op_Softmax);
     if (kept)
         return tw_retain(kept);
     return from_logits ? tw_retain(y_pred) : clipped_log(y_pred);
@@ -194,7 +195,7 @@ TW_API(categorical_crossentropy,
     }
     tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
     tw_tensor *labels = cast ? smooth(cast, args->label_smoothing, args->label_smoothing / classes) : NULL;
-    tw_tensor *kept = tw__logits_of(y_pred);
+    tw_tensor *kept = tw__logits_of(y_pred, &tw__op_Softmax);
     if (labels && (kept || args->from_logits)) {
         losses = categorical_from_logits(labels, kept ? kept : y_pred, args->axis);
     } else if (labels) {
@@ -260,7 +261,7 @@ TW_API(binary_crossentropy,
     tw_tensor *y_pred = need_float(args->y_pred, "binary_crossentropy");
     tw_tensor *cast = y_pred ? tw__cast(args->y_true, y_pred->dtype) : NULL;
     tw_tensor *labels = cast ? smooth(cast, args->label_smoothing, 0.5 * args->label_smoothing) : NULL;
-    tw_tensor *kept = labels ? tw__logits_of(y_pred) : NULL;
+    tw_tensor *kept = labels ? tw__logits_of(y_pred, &tw__op_Sigmoid) : NULL;
     tw_tensor *each = !labels ? NULL : kept || args->from_logits ? binary_from_logits(labels, kept ? kept : y_pred)
                                                                  : binary_from_probabilities(labels, y_pred);
     tw_tensor *losses = each ? tw__reduce_axis(&tw__op_Mean, each, args->axis, false) : NULL;

@@ -93,6 +93,12 @@ STEPS = [("GradientDescent", [], {"alpha": 0.1}, [{}]),
           [{"use_nesterov": False}, {"use_nesterov": True}]),
          ("AdaMax", ["m", "v"], {"beta1_power": 0.81, "lr": 0.01, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-7}, [{}]),
          ("AdagradV2", ["accum"], {"lr": 0.1, "epsilon": 1e-7}, [{"update_slots": True}, {"update_slots": False}]),
+         ("Adagrad", ["accum"], {"lr": 0.1}, [{"update_slots": True}, {"update_slots": False}]),
+         ("Ftrl", ["accum", "linear"], {"lr": 0.1, "l1": 0.1, "l2": 0.2, "lr_power": -0.5},
+          [{"multiply_linear_by_lr": False}, {"multiply_linear_by_lr": True}]),
+         ("Ftrl", ["accum", "linear"], {"lr": 0.1, "l1": 2.0, "l2": 0.2, "lr_power": -0.7}, [{"multiply_linear_by_lr": False}]),
+         ("FtrlV2", ["accum", "linear"], {"lr": 0.1, "l1": 0.1, "l2": 0.2, "l2_shrinkage": 0.3, "lr_power": -0.5},
+          [{"multiply_linear_by_lr": False}, {"multiply_linear_by_lr": True}]),
          ("Adadelta", ["accum", "accum_update"], {"lr": 0.1, "rho": 0.95, "epsilon": 1e-7}, [{}]),
          ("RMSProp", ["ms", "mom"], {"lr": 0.01, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-7}, [{}]),
          ("CenteredRMSProp", ["mg", "ms", "mom"], {"lr": 0.01, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-7}, [{}])]
@@ -111,7 +117,7 @@ for name, slots, numbers, flags in STEPS:
 
     for f in flags:
         for d in REAL:
-            step(d, (2, 3), f, tolerance=2e-2 if d.size == 2 else 2e-6 if d == tf.float32 else 1e-12)
+            step(d, (2, 3), f, tolerance=(6e-2 if "Ftrl" in name else 2e-2) if d.size == 2 else 2e-6 if d == tf.float32 else 1e-12)
         step(tf.float32, (), f, 2e-6)
         step(tf.float32, (0,), f)
         step(tf.float32, (37,), f, 2e-6)
@@ -119,6 +125,32 @@ for name, slots, numbers, flags in STEPS:
     step(tf.float32, (2,), flags[0], number_shape=(1,), error=BAD, text="is not a scalar")
     if slots:
         step(tf.float32, (2,), flags[0], slot_shape=(3,), error=BAD, text="do not have the same shape")
+
+# ---- the same on some rows
+for name, slots, numbers, flags in STEPS:
+    if name in ("GradientDescent", "Adam", "AdaMax"):
+        continue
+    op = "ResourceSparseApply" + name
+
+    def rows(d, shape, attrs, indices, kind=tf.int32, tolerance=None, grad_shape=None, **expected):
+        variables = {"var": values(shape, d)}
+        for s in slots:
+            low, high = (0.0, 0.3) if s == "mg" else (0.5, 2.0)
+            variables[s] = values(shape, d, low, high)
+        inputs = {n: tf.cast(v, d) for n, v in numbers.items()}
+        inputs["grad"] = values(grad_shape if grad_shape is not None else (len(indices),) + shape[1:], d)
+        inputs["indices"] = tf.constant(indices, kind)
+        case(op, variables, inputs, attrs, tolerance=tolerance, **expected)
+
+    for f in flags:
+        for d in (tf.float32, tf.float64):
+            rows(d, (4, 3), f, [2, 0], tolerance=3e-6 if d == tf.float32 else 1e-12)
+        rows(tf.float32, (4,), f, [3, 1], tf.int64, tolerance=3e-6)
+        rows(tf.float32, (4, 2), f, [])
+    range_text = "is not in [0, 4)" if name == "KerasMomentum" else "out of range"
+    rows(tf.float32, (4, 2), flags[0], [4], error=BAD, text=range_text)
+    rows(tf.float32, (4, 2), flags[0], [-1], error=BAD, text=range_text)
+    rows(tf.float32, (4, 2), flags[0], [1], grad_shape=(2, 2), error=BAD, text="grad must be the same size as indices in the first dimension")
 
 # ---- slices: (shape, begin, end, strides, masks, shape of the value)
 SLICES = [((4,), [1], [3], [1], {}, (2,)), ((4,), [1], [3], [1], {}, ()), ((4,), [-1], [0], [1], {"shrink_axis_mask": 1}, ()),

@@ -17,7 +17,10 @@ OPS = ["VarHandleOp", "ReadVariableOp", "AssignVariableOp", "AssignAddVariableOp
        "DestroyResourceOp", "ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterMul", "ResourceScatterDiv", "ResourceScatterMin",
        "ResourceScatterMax", "ResourceScatterUpdate", "ResourceApplyGradientDescent", "ResourceApplyMomentum", "ResourceApplyKerasMomentum",
        "ResourceApplyAdam", "ResourceApplyAdaMax", "ResourceApplyAdagradV2", "ResourceApplyAdadelta", "ResourceApplyRMSProp",
-       "ResourceApplyCenteredRMSProp", "ResourceStridedSliceAssign"]
+       "ResourceApplyCenteredRMSProp", "ResourceApplyAdagrad", "ResourceApplyFtrl", "ResourceApplyFtrlV2", "ResourceSparseApplyMomentum",
+       "ResourceSparseApplyKerasMomentum", "ResourceSparseApplyAdagrad", "ResourceSparseApplyAdagradV2", "ResourceSparseApplyAdadelta",
+       "ResourceSparseApplyRMSProp", "ResourceSparseApplyCenteredRMSProp", "ResourceSparseApplyFtrl", "ResourceSparseApplyFtrlV2",
+       "ResourceStridedSliceAssign"]
 
 
 def run(case, variables):

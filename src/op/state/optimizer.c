@@ -17,6 +17,7 @@ typedef struct step {
     int8_t numbers[NUMBERS_LIMIT];
     int number_count;
     int grad;
+    int indices;             /* of the rows that the gradient is of; 0: it is of the whole variable */
     const char *flag;        /* the bool attr that the loop is told, or NULL */
     step_loop *float_loop, *double_loop;
 } step;
@@ -76,10 +77,39 @@ static tw_status check_numbers(tw__kernel *kernel, const step *s, double *number
     return TW_OK;
 }
 
+/* The gradient has a row for each of the indices, which name rows of the variable. */
+static tw_status check_rows(tw__kernel *kernel, const step *s, const tw_shape *shape)
+{
+    const tw_tensor *grad = kernel->inputs[s->grad], *indices = kernel->inputs[s->indices];
+    if (shape->rank < 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "var must be at least 1 dimensional [Op:%s]", kernel->op->name);
+    if (indices->shape.rank != 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "indices must be one-dimensional [Op:%s]", kernel->op->name);
+    bool fits = grad->shape.rank == shape->rank;
+    for (int i = 1; fits && i < shape->rank; i++)
+        fits = grad->shape.dims[i] == shape->dims[i];
+    if (!fits)
+        return tw__fail(TW_INVALID_ARGUMENT, "var and grad must match in all dimensions but the first: %s %s [Op:%s]", tw__shape_text(shape),
+                        tw__shape_text(&grad->shape), kernel->op->name);
+    if (grad->shape.dims[0] != indices->count)
+        return tw__fail(TW_INVALID_ARGUMENT, "grad must be the same size as indices in the first dimension. [Op:%s]", kernel->op->name);
+    for (int64_t i = 0; i < indices->count; i++) {
+        int64_t index = tw_tensor_int_at(indices, i);
+        if (index < 0 || index >= shape->dims[0])
+            return tw__fail(TW_INVALID_ARGUMENT, "Index %lld at offset %lld in indices is out of range: indices[%lld] = %lld is not in [0, %lld) [Op:%s]",
+                            (long long)index, (long long)i, (long long)i, (long long)index, (long long)shape->dims[0], kernel->op->name);
+    }
+    return TW_OK;
+}
+
 static tw_status check_shapes(tw__kernel *kernel, const step *s, tw__resource *const *slots)
 {
     const tw_shape *shape = &slots[0]->value->shape;
+    if (s->indices)
+        TW_TRY(check_rows(kernel, s, shape));
     for (int k = 1; k <= s->slots; k++) {
+        if (k == s->slots && s->indices)
+            break;
         int input = k < s->slots ? k : s->grad;
         const tw_tensor *other = k < s->slots ? slots[k]->value : kernel->inputs[input];
         if (!tw__shape_equal(shape, &other->shape))
@@ -93,6 +123,19 @@ static tw_status check_shapes(tw__kernel *kernel, const step *s, tw__resource *c
                               tw_dtype_name(slots[k]->value->dtype), tw_dtype_name(dtype));
     }
     return TW_OK;
+}
+
+/* Row after row, in the order of the indices: one may come twice. */
+static void run_rows(step_run *r, const tw_tensor *indices, int64_t length)
+{
+    size_t bytes = tw__element_size(r->dtype) * (size_t)length;
+    step_run row = *r;
+    for (int64_t i = 0; i < indices->count; i++) {
+        for (int k = 0; k < r->step->slots; k++)
+            row.data[k] = r->data[k] + (size_t)tw_tensor_int_at(indices, i) * bytes;
+        row.grad = r->grad + (size_t)i * bytes;
+        tw__parallel(length, GRAIN, run, &row);
+    }
 }
 
 static tw_status apply_step(tw__kernel *kernel, const step *s)
@@ -118,7 +161,10 @@ static tw_status apply_step(tw__kernel *kernel, const step *s)
     for (int k = 0; k < s->slots; k++)
         r.data[k] = data[k];
     tw_status status = check_shapes(kernel, s, slots);
-    if (status == TW_OK)
+    const tw_shape *shape = &slots[0]->value->shape;
+    if (status == TW_OK && s->indices)
+        run_rows(&r, kernel->inputs[s->indices], shape->dims[0] ? slots[0]->value->count / shape->dims[0] : 0);
+    else if (status == TW_OK)
         tw__parallel(grad->count, GRAIN, run, &r);
     tw__resources_unlock(slots, s->slots);
     return status;
@@ -154,17 +200,29 @@ static tw_status apply_step(tw__kernel *kernel, const step *s)
         return apply_step(kernel, &s);                                                                                            \
     }
 
+/* The same step for some rows of the variable. */
+#define ROWS(name, slot_count, grad_input, indices_input, flag_attr, ...)                                                         \
+    static tw_status name##_rows(tw__kernel *kernel)                                                                              \
+    {                                                                                                                             \
+        static const step s = { .slots = slot_count, .numbers = { __VA_ARGS__ },                                                  \
+                                .number_count = sizeof((int[]){ __VA_ARGS__ }) / sizeof(int), .grad = grad_input,                 \
+                                .indices = indices_input, .flag = flag_attr, .float_loop = name##_float, .double_loop = name##_double }; \
+        return apply_step(kernel, &s);                                                                                            \
+    }
+
 #define STEP_ROW .shape = tw_shape_none, .stateful = true
 #define T_ATTR                                                                                                                 \
     "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
-    "complex128, half, uint32, uint64}, use_locking: bool = false"
+    "complex128, half, uint32, uint64}, "
+#define LOCKING "use_locking: bool = false"
+#define ROWS_ATTR T_ATTR "Tindices: {int32, int64}, " LOCKING
 
 #define DESCENT_PREPARE() element alpha = number[0]
 #define DESCENT_BODY() var[i] -= alpha * g
 STEP(gradient_descent, 1, 2, NULL, DESCENT_PREPARE, DESCENT_BODY, 1)
 
 TW_OP(ResourceApplyGradientDescent,
-    .inputs = "var: resource, alpha: T, delta: T", .attrs = T_ATTR, STEP_ROW, .compute = gradient_descent_compute,
+    .inputs = "var: resource, alpha: T, delta: T", .attrs = T_ATTR LOCKING, STEP_ROW, .compute = gradient_descent_compute,
     .doc = "var -= alpha * delta.");
 
 #define MOMENTUM_PREPARE()                                     \
@@ -177,7 +235,7 @@ TW_OP(ResourceApplyGradientDescent,
 STEP(momentum, 2, 3, "use_nesterov", MOMENTUM_PREPARE, MOMENTUM_BODY, 2, 4)
 
 TW_OP(ResourceApplyMomentum,
-    .inputs = "var: resource, accum: resource, lr: T, grad: T, momentum: T", .attrs = T_ATTR ", use_nesterov: bool = false", STEP_ROW,
+    .inputs = "var: resource, accum: resource, lr: T, grad: T, momentum: T", .attrs = T_ATTR LOCKING ", use_nesterov: bool = false", STEP_ROW,
     .compute = momentum_compute,
     .doc = "accum = accum * momentum + grad; var -= lr * accum, or with Nesterov's correction lr * (grad + momentum * accum).");
 
@@ -188,7 +246,7 @@ TW_OP(ResourceApplyMomentum,
 STEP(keras_momentum, 2, 3, "use_nesterov", MOMENTUM_PREPARE, KERAS_MOMENTUM_BODY, 2, 4)
 
 TW_OP(ResourceApplyKerasMomentum,
-    .inputs = "var: resource, accum: resource, lr: T, grad: T, momentum: T", .attrs = T_ATTR ", use_nesterov: bool = false", STEP_ROW,
+    .inputs = "var: resource, accum: resource, lr: T, grad: T, momentum: T", .attrs = T_ATTR LOCKING ", use_nesterov: bool = false", STEP_ROW,
     .compute = keras_momentum_compute,
     .doc = "accum = accum * momentum - lr * grad; var += accum, or with Nesterov's correction momentum * accum - lr * grad.");
 
@@ -205,7 +263,7 @@ STEP(adam, 3, 9, "use_nesterov", ADAM_PREPARE, ADAM_BODY, 3, 4, 5, 6, 7, 8)
 
 TW_OP(ResourceApplyAdam,
     .inputs = "var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T",
-    .attrs = T_ATTR ", use_nesterov: bool = false", STEP_ROW, .compute = adam_compute,
+    .attrs = T_ATTR LOCKING ", use_nesterov: bool = false", STEP_ROW, .compute = adam_compute,
     .doc = "A step of Adam.");
 
 #define ADAMAX_PREPARE()                                                                                  \
@@ -220,7 +278,7 @@ TW_OP(ResourceApplyAdam,
 STEP(adamax, 3, 8, NULL, ADAMAX_PREPARE, ADAMAX_BODY, 3, 4, 5, 6, 7)
 
 TW_OP(ResourceApplyAdaMax,
-    .inputs = "var: resource, m: resource, v: resource, beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T", .attrs = T_ATTR,
+    .inputs = "var: resource, m: resource, v: resource, beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T", .attrs = T_ATTR LOCKING,
     STEP_ROW, .compute = adamax_compute,
     .doc = "A step of AdaMax.");
 
@@ -234,7 +292,7 @@ TW_OP(ResourceApplyAdaMax,
 STEP(adagrad, 2, 4, "update_slots", ADAGRAD_PREPARE, ADAGRAD_BODY, 2, 3)
 
 TW_OP(ResourceApplyAdagradV2,
-    .inputs = "var: resource, accum: resource, lr: T, epsilon: T, grad: T", .attrs = T_ATTR ", update_slots: bool = true", STEP_ROW,
+    .inputs = "var: resource, accum: resource, lr: T, epsilon: T, grad: T", .attrs = T_ATTR LOCKING ", update_slots: bool = true", STEP_ROW,
     .compute = adagrad_compute,
     .doc = "accum += grad^2; var -= lr * grad / (sqrt(accum) + epsilon).");
 
@@ -250,7 +308,7 @@ TW_OP(ResourceApplyAdagradV2,
 STEP(adadelta, 3, 6, NULL, ADADELTA_PREPARE, ADADELTA_BODY, 3, 4, 5)
 
 TW_OP(ResourceApplyAdadelta,
-    .inputs = "var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T", .attrs = T_ATTR, STEP_ROW,
+    .inputs = "var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T", .attrs = T_ATTR LOCKING, STEP_ROW,
     .compute = adadelta_compute,
     .doc = "A step of Adadelta.");
 
@@ -266,7 +324,7 @@ TW_OP(ResourceApplyAdadelta,
 STEP(rmsprop, 3, 7, NULL, RMSPROP_PREPARE, RMSPROP_BODY, 3, 4, 5, 6)
 
 TW_OP(ResourceApplyRMSProp,
-    .inputs = "var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T", .attrs = T_ATTR, STEP_ROW,
+    .inputs = "var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T", .attrs = T_ATTR LOCKING, STEP_ROW,
     .compute = rmsprop_compute,
     .doc = "A step of RMSProp.");
 
@@ -284,5 +342,96 @@ STEP(centered, 4, 8, NULL, CENTERED_PREPARE, CENTERED_BODY, 4, 5, 6, 7)
 
 TW_OP(ResourceApplyCenteredRMSProp,
     .inputs = "var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T",
-    .attrs = T_ATTR, STEP_ROW, .compute = centered_compute,
+    .attrs = T_ATTR LOCKING, STEP_ROW, .compute = centered_compute,
     .doc = "A step of RMSProp, with the mean of the gradient taken off.");
+
+#define PLAIN_ADAGRAD_PREPARE()     \
+    element *accum = slots[1];      \
+    element lr = number[0]
+#define PLAIN_ADAGRAD_BODY()                        \
+    element a = flag ? accum[i] + g * g : accum[i]; \
+    accum[i] = a;                                   \
+    var[i] -= g * lr / (element)sqrt(a)
+STEP(plain_adagrad, 2, 3, "update_slots", PLAIN_ADAGRAD_PREPARE, PLAIN_ADAGRAD_BODY, 2)
+
+TW_OP(ResourceApplyAdagrad,
+    .inputs = "var: resource, accum: resource, lr: T, grad: T", .attrs = T_ATTR LOCKING ", update_slots: bool = true", STEP_ROW,
+    .compute = plain_adagrad_compute,
+    .doc = "accum += grad^2; var -= lr * grad / sqrt(accum).");
+
+/* flag: `linear` holds its value times lr. */
+#define FTRL_PREPARE()                                                                                  \
+    element *accum = slots[1], *linear = slots[2];                                                      \
+    element lr = number[0], l1 = number[1], l2 = number[2], shrinkage = 0, power = -number[3]
+#define FTRL_BODY()                                                                                     \
+    element old = accum[i], a = old + g * g, shrunk = g + 2 * shrinkage * var[i];                       \
+    element old_root = power == (element)0.5 ? (element)sqrt(old) : (element)pow(old, power);           \
+    element root = power == (element)0.5 ? (element)sqrt(a) : (element)pow(a, power);                   \
+    element l = linear[i] + (flag ? shrunk * lr - (root - old_root) * var[i] : shrunk - (root - old_root) / lr * var[i]); \
+    element limit = flag ? l1 * lr : l1, part = flag ? root + 2 * l2 * lr : root / lr + 2 * l2;         \
+    accum[i] = a;                                                                                       \
+    linear[i] = l;                                                                                      \
+    var[i] = l > limit ? (limit - l) / part : l < -limit ? (-limit - l) / part : 0
+STEP(ftrl, 3, 3, "multiply_linear_by_lr", FTRL_PREPARE, FTRL_BODY, 4, 5, 6, 7)
+
+TW_OP(ResourceApplyFtrl,
+    .inputs = "var: resource, accum: resource, linear: resource, grad: T, lr: T, l1: T, l2: T, lr_power: T",
+    .attrs = T_ATTR LOCKING ", multiply_linear_by_lr: bool = false", STEP_ROW, .compute = ftrl_compute,
+    .doc = "A step of Ftrl.");
+
+#define FTRL_V2_PREPARE()                                                                               \
+    element *accum = slots[1], *linear = slots[2];                                                      \
+    element lr = number[0], l1 = number[1], l2 = number[2], shrinkage = number[3], power = -number[4]
+STEP(ftrl_v2, 3, 3, "multiply_linear_by_lr", FTRL_V2_PREPARE, FTRL_BODY, 4, 5, 6, 7, 8)
+
+TW_OP(ResourceApplyFtrlV2,
+    .inputs = "var: resource, accum: resource, linear: resource, grad: T, lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T",
+    .attrs = T_ATTR LOCKING ", multiply_linear_by_lr: bool = false", STEP_ROW, .compute = ftrl_v2_compute,
+    .doc = "A step of Ftrl, with a penalty on the size of the variable.");
+
+/* ---- for some rows of the variable ---- */
+
+ROWS(momentum, 2, 3, 4, "use_nesterov", 2, 5)
+TW_OP(ResourceSparseApplyMomentum,
+    .inputs = "var: resource, accum: resource, lr: T, grad: T, indices: Tindices, momentum: T", .attrs = ROWS_ATTR ", use_nesterov: bool = false",
+    STEP_ROW, .compute = momentum_rows, .doc = "ResourceApplyMomentum on some rows.");
+
+ROWS(keras_momentum, 2, 3, 4, "use_nesterov", 2, 5)
+TW_OP(ResourceSparseApplyKerasMomentum,
+    .inputs = "var: resource, accum: resource, lr: T, grad: T, indices: Tindices, momentum: T", .attrs = ROWS_ATTR ", use_nesterov: bool = false",
+    STEP_ROW, .compute = keras_momentum_rows, .doc = "ResourceApplyKerasMomentum on some rows.");
+
+ROWS(plain_adagrad, 2, 3, 4, "update_slots", 2)
+TW_OP(ResourceSparseApplyAdagrad,
+    .inputs = "var: resource, accum: resource, lr: T, grad: T, indices: Tindices", .attrs = ROWS_ATTR ", update_slots: bool = true", STEP_ROW,
+    .compute = plain_adagrad_rows, .doc = "ResourceApplyAdagrad on some rows.");
+
+ROWS(adagrad, 2, 4, 5, "update_slots", 2, 3)
+TW_OP(ResourceSparseApplyAdagradV2,
+    .inputs = "var: resource, accum: resource, lr: T, epsilon: T, grad: T, indices: Tindices", .attrs = ROWS_ATTR ", update_slots: bool = true",
+    STEP_ROW, .compute = adagrad_rows, .doc = "ResourceApplyAdagradV2 on some rows.");
+
+ROWS(adadelta, 3, 6, 7, NULL, 3, 4, 5)
+TW_OP(ResourceSparseApplyAdadelta,
+    .inputs = "var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T, indices: Tindices",
+    .attrs = ROWS_ATTR, STEP_ROW, .compute = adadelta_rows, .doc = "ResourceApplyAdadelta on some rows.");
+
+ROWS(rmsprop, 3, 7, 8, NULL, 3, 4, 5, 6)
+TW_OP(ResourceSparseApplyRMSProp,
+    .inputs = "var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T, indices: Tindices",
+    .attrs = ROWS_ATTR, STEP_ROW, .compute = rmsprop_rows, .doc = "ResourceApplyRMSProp on some rows.");
+
+ROWS(centered, 4, 8, 9, NULL, 4, 5, 6, 7)
+TW_OP(ResourceSparseApplyCenteredRMSProp,
+    .inputs = "var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T, indices: Tindices",
+    .attrs = ROWS_ATTR, STEP_ROW, .compute = centered_rows, .doc = "ResourceApplyCenteredRMSProp on some rows.");
+
+ROWS(ftrl, 3, 3, 4, "multiply_linear_by_lr", 5, 6, 7, 8)
+TW_OP(ResourceSparseApplyFtrl,
+    .inputs = "var: resource, accum: resource, linear: resource, grad: T, indices: Tindices, lr: T, l1: T, l2: T, lr_power: T",
+    .attrs = ROWS_ATTR ", multiply_linear_by_lr: bool = false", STEP_ROW, .compute = ftrl_rows, .doc = "ResourceApplyFtrl on some rows.");
+
+ROWS(ftrl_v2, 3, 3, 4, "multiply_linear_by_lr", 5, 6, 7, 8, 9)
+TW_OP(ResourceSparseApplyFtrlV2,
+    .inputs = "var: resource, accum: resource, linear: resource, grad: T, indices: Tindices, lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T",
+    .attrs = ROWS_ATTR ", multiply_linear_by_lr: bool = false", STEP_ROW, .compute = ftrl_v2_rows, .doc = "ResourceApplyFtrlV2 on some rows.");

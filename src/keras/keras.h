@@ -14,6 +14,9 @@ typedef struct tw__layer_methods {
     tw_tensor *(*call)(tw_layer *self, tw_tensor *input, int training);
     /* From a partial input shape. NULL: the input's. */
     tw_status (*output_shape)(tw_layer *self, const tw_shape *input_shape, tw_shape *output_shape);
+    /* A Sequential that learns the shape of its input in training calls each layer once before the real call, in a graph: who counts
+     * calls counts that. */
+    void (*count_call)(tw_layer *self);
     bool any_dtype;                                                      /* inputs are not cast to the layer's dtype */
     const char *own_config;                                              /* fields that `config` puts itself, between spaces: " strides " */
     void (*config)(tw_layer *self, struct tw__dict *dict);

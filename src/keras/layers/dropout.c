@@ -17,6 +17,14 @@ static tw_status dropout_init(void *self, const void *given)
     return TW_OK;
 }
 
+/* Every call has numbers of its own. */
+static void dropout_count_call(tw_layer *self)
+{
+    dropout *layer = (dropout *)self;
+    if (layer->seed != TW_NO_INT)
+        layer->seed++;
+}
+
 static tw_tensor *dropout_call(tw_layer *self, tw_tensor *input, int training)
 {
     dropout *layer = (dropout *)self;
@@ -24,12 +32,11 @@ static tw_tensor *dropout_call(tw_layer *self, tw_tensor *input, int training)
     if (training != 1 || !args)
         return tw_retain(input);
     int64_t seed = layer->seed;
-    if (seed != TW_NO_INT)
-        layer->seed++; /* every call has numbers of its own */
+    dropout_count_call(self);
     return tw__dropout(input, args->rate, &args->noise_shape, seed);
 }
 
-static const tw__layer_methods dropout_methods = { .call = dropout_call };
+static const tw__layer_methods dropout_methods = { .call = dropout_call, .count_call = dropout_count_call };
 
 TW_CLASS(layers_dropout, "keras.layers.Dropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(dropout), .init = dropout_init, .methods = &dropout_methods,

@@ -72,6 +72,23 @@ static tw_status settle(sequential *self, const tw_shape *input_shape)
     return TW_OK;
 }
 
+static void count_call_of(tw_layer *layer)
+{
+    const tw__layer_methods *methods = layer->trackable.object.class->methods;
+    if (methods->count_call)
+        methods->count_call(layer);
+}
+
+/* Twice if it would learn its shape there. */
+static void sequential_count_call(tw_layer *self)
+{
+    const sequential *model = (const sequential *)self;
+    for (int times = model->settled ? 1 : 2; times > 0; times--) {
+        for (size_t i = 0; i < model->count; i++)
+            count_call_of(model->layers[i]);
+    }
+}
+
 static tw_status add_layer(sequential *self, tw_layer *layer)
 {
     if (!tw__is(layer, &tw__class_layer))
@@ -151,6 +168,8 @@ static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training
 {
     sequential *model = (sequential *)self;
     tw_tensor *x = tw_retain(input);
+    for (size_t i = 0; !model->settled && training == 1 && i < model->count; i++)
+        count_call_of(model->layers[i]);
     for (size_t i = 0; x && i < model->count; i++) {
         tw_tensor *next = tw__layer_call(model->layers[i], x, training);
         tw_release(x);
@@ -182,7 +201,8 @@ static tw_status sequential_output_shape(tw_layer *self, const tw_shape *input_s
     return TW_OK;
 }
 
-static const tw__layer_methods sequential_methods = { .call = sequential_call, .output_shape = sequential_output_shape, .any_dtype = true };
+static const tw__layer_methods sequential_methods = { .call = sequential_call, .output_shape = sequential_output_shape,
+                                                   .count_call = sequential_count_call, .any_dtype = true };
 
 TW_CLASS(sequential, "keras.Sequential|keras.models.Sequential(layers: list<layer> = None, name: str = None) -> model",
     .parent = &tw__class_model, .size = sizeof(sequential), .init = sequential_init, .destroy = sequential_clear,

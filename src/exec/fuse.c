@@ -6,16 +6,13 @@
  *
  * A step joins the step that uses its value if that is its only user, the shape is known and the same, and its other inputs have that
  * shape or one element. Values of float and double only: integer loops have checks around them. */
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include <stdio.h>
 
 #include "exec/internal.h"
 #include "kernel/kernel.h"
+#include "kernel/stream.h"
 
-enum { MOST_LOOPS = 24, MOST_INPUTS = 12, MOST_TEMPORARIES = 6, TILE = 1024 };
+enum { MOST_LOOPS = 24, MOST_INPUTS = 12, MOST_TEMPORARIES = 6, TILE = TW_TILE };
 
 /* Where a loop finds a value: an input of the step, a temporary, or (as a target) the output. */
 typedef struct source {
@@ -265,35 +262,33 @@ tw_status tw__pass_fuse(tw__plan *plan)
 
 /* ---- running ---- */
 
-/* Results far larger than the caches: written past them, so that memory is not read first only to be overwritten. */
-static const int64_t stream_from = (int64_t)8 << 20;
-
-static void stream(char *to, const char *from, size_t size)
-{
-    size_t done = 0;
-#ifdef __SSE2__
-    for (; done + 64 <= size; done += 64) {
-        for (size_t k = 0; k < 64; k += 16)
-            _mm_stream_si128((__m128i *)(to + done + k), _mm_load_si128((const __m128i *)(from + done + k)));
-    }
-#endif
-    memcpy(to + done, from + done, size - done);
-}
-
 typedef struct work {
     const tw__fused *fused;
     tw_tensor *const *inputs;
+    int input_count;
     char *output;
     int64_t count;
-    bool streamed;
+    bool streamed; /* see stream.h */
 } work;
+
+/* Between the loops, a share of the next tile each: all at once would make the memory's queue overflow. */
+static void ask_for_next(const work *w, size_t offset, int loop_number)
+{
+    const tw__fused *fused = w->fused;
+    size_t bytes = TILE * fused->element, share = (bytes / (size_t)fused->loop_count + 63) & ~(size_t)63;
+    size_t begin = share * (size_t)loop_number, end = begin + share < bytes ? begin + share : bytes;
+    for (int k = 0; k < w->input_count; k++) {
+        if (fused->whole[k] && begin < end)
+            tw__prefetch((const char *)w->inputs[k]->data + offset + begin, end - begin);
+    }
+}
 
 static void run_tiles(void *context, int64_t first, int64_t last)
 {
     const work *w = context;
     int64_t begin = first * TILE, end = last * TILE < w->count ? last * TILE : w->count;
     const tw__fused *fused = w->fused;
-    _Alignas(64) char temporaries[MOST_TEMPORARIES + 1][TILE * sizeof(double)];
+    _Alignas(TW_TILE_ALIGNMENT) char temporaries[MOST_TEMPORARIES + 1][TILE * sizeof(double)];
     size_t element = fused->element;
     for (int64_t at = begin; at < end; at += TILE) {
         int64_t count = end - at < TILE ? end - at : TILE;
@@ -311,22 +306,21 @@ static void run_tiles(void *context, int64_t first, int64_t last)
                 l->unary(from[0], to, count);
             else
                 l->binary(from[0], from[1], to, count, l->row);
+            if (w->streamed && at + 2 * TILE <= w->count)
+                ask_for_next(w, offset + TILE * element, i);
         }
         if (w->streamed)
-            stream(w->output + offset, temporaries[MOST_TEMPORARIES], (size_t)count * element);
+            tw__stream(w->output + offset, temporaries[MOST_TEMPORARIES], (size_t)count * element);
     }
-#ifdef __SSE2__
     if (w->streamed)
-        _mm_sfence();
-#endif
+        tw__stream_end();
 }
 
 static tw_status run(const tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs)
 {
     const tw__fused *fused = step->data;
     tw_tensor *output = outputs[0];
-    bool streamed = (uintptr_t)output->data % 16 == 0 && output->count * (int64_t)fused->element >= stream_from;
-    work w = { fused, inputs, output->data, output->count, streamed };
+    work w = { fused, inputs, step->input_count, output->data, output->count, tw__streams(output->data, output->count * (int64_t)fused->element) };
     int64_t tiles = (output->count + TILE - 1) / TILE;
     if (tiles == 1)
         run_tiles(&w, 0, 1);

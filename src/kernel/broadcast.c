@@ -3,11 +3,13 @@
  * Three cases, from cheap to general: equal shapes or a single value (one row); a plan of rows; and, where the rows are short, tiles: the inputs
  * of some rows are written side by side into a small buffer, so that the loop runs over hundreds of elements at a time. */
 #include "kernel/kernel.h"
+#include "kernel/stream.h"
 
 enum {
     GRAIN = 32768,     /* elements that are worth a thread */
     SLOW_GRAIN = 2048, /* the same for functions that cost tens of cycles */
     TILE = 512,        /* elements of a tile */
+    PIECE = 256,       /* elements whose like in the next tile are asked for together: more would make the memory's queue overflow */
     SHORT_ROW = 48     /* rows below this are gathered into tiles */
 };
 
@@ -125,14 +127,37 @@ typedef struct binary_run {
     size_t size, out_size;
     tw__row row;
     tw__broadcast plan;
+    int64_t count;
 } binary_run;
 
-static void run_flat(void *context, int64_t begin, int64_t end)
+/* In tiles: chunks that begin at their multiples give the same bits with any number of threads. */
+static void run_flat(void *context, int64_t first, int64_t last)
 {
     const binary_run *r = context;
-    size_t at = (size_t)begin * r->size;
-    tw__binary_row(r->operation, r->dtype, r->row == TW_ROW_X_SCALAR ? r->x : r->x + at, r->row == TW_ROW_Y_SCALAR ? r->y : r->y + at,
-                   r->z + (size_t)begin * r->out_size, end - begin, r->row);
+    int64_t begin = first * TW_TILE, end = last * TW_TILE < r->count ? last * TW_TILE : r->count;
+    bool x_moves = r->row != TW_ROW_X_SCALAR, y_moves = r->row != TW_ROW_Y_SCALAR;
+    if (!tw__streams(r->z, r->count * (int64_t)r->out_size)) {
+        size_t at = (size_t)begin * r->size;
+        tw__binary_row(r->operation, r->dtype, x_moves ? r->x + at : r->x, y_moves ? r->y + at : r->y, r->z + (size_t)begin * r->out_size,
+                       end - begin, r->row);
+        return;
+    }
+    _Alignas(TW_TILE_ALIGNMENT) char tile[TW_TILE * 16];
+    for (int64_t i = begin; i < end; i += TW_TILE) {
+        int64_t n = end - i < TW_TILE ? end - i : TW_TILE;
+        bool more = i + 2 * TW_TILE <= r->count;
+        for (int64_t k = 0; k < n; k += PIECE) {
+            size_t at = (size_t)(i + k) * r->size;
+            if (more && x_moves)
+                tw__prefetch(r->x + at + TW_TILE * r->size, PIECE * r->size);
+            if (more && y_moves)
+                tw__prefetch(r->y + at + TW_TILE * r->size, PIECE * r->size);
+            tw__binary_row(r->operation, r->dtype, x_moves ? r->x + at : r->x, y_moves ? r->y + at : r->y, tile + (size_t)k * r->out_size,
+                           n - k < PIECE ? n - k : PIECE, r->row);
+        }
+        tw__stream(r->z + (size_t)i * r->out_size, tile, (size_t)n * r->out_size);
+    }
+    tw__stream_end();
 }
 
 static void run_rows(void *context, int64_t begin, int64_t end)
@@ -233,9 +258,9 @@ void tw__binary_run(const tw__binary *operation, tw_dtype dtype, const void *x, 
         return;
     }
     size_t size = tw__element_size(dtype);
-    binary_run r = { operation, dtype, x, y, z, size, operation->gives_bool ? 1 : size, row, { 0 } };
+    binary_run r = { operation, dtype, x, y, z, size, operation->gives_bool ? 1 : size, row, { 0 }, count };
     if (flat) {
-        tw__parallel(count, grain, run_flat, &r);
+        tw__parallel((count + TW_TILE - 1) / TW_TILE, grain / TW_TILE, run_flat, &r);
         return;
     }
     tw__broadcast_plan(&r.plan, z_shape, (const tw_shape *const[]){ x_shape, y_shape }, 2);
@@ -254,10 +279,15 @@ typedef struct unary_run {
     const char *x;
     char *y;
     size_t size, out_size;
+    int64_t count;
 } unary_run;
 
-static void small_float_unary(const unary_run *r, const char *x, char *y, int64_t count)
+static void unary_row(const unary_run *r, const char *x, char *y, int64_t count)
 {
+    if (!is_small_float(r->dtype)) {
+        r->operation->loops[r->dtype](x, y, count);
+        return;
+    }
     float a[TILE], b[TILE];
     for (int64_t i = 0; i < count; i += TILE) {
         int64_t n = count - i < TILE ? count - i : TILE;
@@ -271,22 +301,34 @@ static void small_float_unary(const unary_run *r, const char *x, char *y, int64_
     }
 }
 
-static void run_unary(void *context, int64_t begin, int64_t end)
+static void run_unary(void *context, int64_t first, int64_t last)
 {
     const unary_run *r = context;
-    const char *x = r->x + (size_t)begin * r->size;
-    char *y = r->y + (size_t)begin * r->out_size;
-    if (is_small_float(r->dtype))
-        small_float_unary(r, x, y, end - begin);
-    else
-        r->operation->loops[r->dtype](x, y, end - begin);
+    int64_t begin = first * TW_TILE, end = last * TW_TILE < r->count ? last * TW_TILE : r->count;
+    if (!tw__streams(r->y, r->count * (int64_t)r->out_size)) {
+        unary_row(r, r->x + (size_t)begin * r->size, r->y + (size_t)begin * r->out_size, end - begin);
+        return;
+    }
+    _Alignas(TW_TILE_ALIGNMENT) char tile[TW_TILE * 16];
+    for (int64_t i = begin; i < end; i += TW_TILE) {
+        int64_t n = end - i < TW_TILE ? end - i : TW_TILE;
+        bool more = i + 2 * TW_TILE <= r->count;
+        for (int64_t k = 0; k < n; k += PIECE) {
+            const char *x = r->x + (size_t)(i + k) * r->size;
+            if (more)
+                tw__prefetch(x + TW_TILE * r->size, PIECE * r->size);
+            unary_row(r, x, tile + (size_t)k * r->out_size, n - k < PIECE ? n - k : PIECE);
+        }
+        tw__stream(r->y + (size_t)i * r->out_size, tile, (size_t)n * r->out_size);
+    }
+    tw__stream_end();
 }
 
 void tw__unary_run(const tw__unary *operation, tw_dtype dtype, const void *x, void *y, int64_t count)
 {
     size_t size = tw__element_size(dtype);
     size_t out_size = operation->gives_bool ? 1 : operation->gives_real && tw__dtype_is_complex(dtype) ? size / 2 : size;
-    unary_run r = { operation, dtype, x, y, size, out_size };
+    unary_run r = { operation, dtype, x, y, size, out_size, count };
     if (count > 0)
-        tw__parallel(count, operation->slow ? SLOW_GRAIN : GRAIN, run_unary, &r);
+        tw__parallel((count + TW_TILE - 1) / TW_TILE, (operation->slow ? SLOW_GRAIN : GRAIN) / TW_TILE, run_unary, &r);
 }

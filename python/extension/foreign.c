@@ -2,6 +2,7 @@
  */
 #include "extension.h"
 #include "keras/callable.h"
+#include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 #include "keras/losses/losses.h"
@@ -97,6 +98,14 @@ static tw_tensor *call_initializer(tw_initializer *self, const tw_shape *shape, 
     return output;
 }
 
+static tw_tensor *call_constraint(tw_callable *self, tw_tensor *value)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_tensor *output = call_for_tensor(self->object.peer, tw__py_wrap_tensor(tw_retain(value)), NULL);
+    tw__py_leave(state);
+    return output;
+}
+
 void tw__py_made(PyObject *self)
 {
     void *object = ((tw__py_object *)self)->object;
@@ -108,6 +117,8 @@ void tw__py_made(PyObject *self)
         ((tw_schedule *)object)->foreign_call = call_schedule;
     else if (tw__is(object, &tw__class_initializer) && tw__py_overrides(self, "__call__"))
         ((tw_initializer *)object)->foreign_make = call_initializer;
+    else if (tw__is(object, &tw__class_constraint) && tw__py_overrides(self, "__call__"))
+        ((tw_constraint *)object)->callable.call = call_constraint;
 }
 
 /* The name of an object whose class is Python's: "MyModel" gives my_model, the next my_model_1; modules are not numbered. For tw__free. */

@@ -159,6 +159,8 @@ static PyObject *set_shape(PyObject *self, PyObject *shape)
     Py_RETURN_NONE;
 }
 
+static PyObject *get_constraint(PyObject *self, void *unused);
+
 /* Pickling and copying make a variable of the same value, name and trainability. */
 static PyObject *remade(PyObject *self, PyObject **maker)
 {
@@ -172,9 +174,9 @@ static PyObject *remade(PyObject *self, PyObject **maker)
     Py_ssize_t size = (Py_ssize_t)strlen(variable->name);
     if (size > 2 && strcmp(variable->name + size - 2, ":0") == 0)
         size -= 2;
-    /* initial_value, trainable, validate_shape, caching_device, name, variable_def, dtype */
-    return Py_BuildValue("(NOOOs#ON)", elements, variable->trainable ? Py_True : Py_False, Py_True, Py_None, variable->name, size,
-                         Py_None, tw__py_wrap_dtype(variable->resource->dtype));
+    /* initial_value, trainable, validate_shape, caching_device, name, variable_def, dtype, import_scope, constraint */
+    return Py_BuildValue("(NOOOs#ONON)", elements, variable->trainable ? Py_True : Py_False, Py_True, Py_None, variable->name, size,
+                         Py_None, tw__py_wrap_dtype(variable->resource->dtype), Py_None, get_constraint(self, NULL));
 }
 
 static PyObject *reduce(PyObject *self, PyObject *unused)
@@ -202,81 +204,91 @@ static PyObject *deep_copy(PyObject *self, PyObject *memo)
     return out;
 }
 
-/* VariableSynchronization.AUTO and VariableAggregation.NONE, which are what a variable does anyway: the members of value 0. */
-static bool is_default(PyObject *given)
+/* The name of an enumeration's member, given as the member or as its number; NULL: it is none of them (no exception). */
+static PyObject *member_name(const char *class, PyObject *given)
 {
-    PyObject *value = PyObject_GetAttrString(given, "value");
-    bool is = value && PyLong_CheckExact(value) && PyLong_AsLong(value) == 0;
-    Py_XDECREF(value);
+    PyObject *module = PyImport_ImportModule("thalweg._enums");
+    PyObject *type = module ? PyObject_GetAttrString(module, class) : NULL;
+    PyObject *number = PyObject_GetAttrString(given, "value");
+    if (!number) {
+        PyErr_Clear();
+        number = given;
+        Py_INCREF(number);
+    }
+    PyObject *member = type ? PyObject_CallFunctionObjArgs(type, number, NULL) : NULL;
+    PyObject *name = member ? PyObject_GetAttrString(member, "name") : NULL;
     PyErr_Clear();
-    return is;
+    Py_XDECREF(module);
+    Py_XDECREF(type);
+    Py_XDECREF(number);
+    Py_XDECREF(member);
+    return name;
 }
 
-/* Arguments that would have to change what the variable does. */
-static bool supported(PyObject *arguments, PyObject *keywords)
+/* Replaces an enumeration's member among the arguments by its name. */
+static bool name_member(PyObject *all, const char *argument, const char *class, const char *what)
 {
-    static const struct {
-        const char *name;
-        Py_ssize_t place;
-    } refused[] = { { "caching_device", 3 }, { "variable_def", 5 },    { "import_scope", 7 },
-                    { "constraint", 8 },     { "synchronization", 9 }, { "aggregation", 10 } };
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        PyObject *given = refused[i].place < PyTuple_Size(arguments) ? PyTuple_GetItem(arguments, refused[i].place)
-                          : keywords                                 ? PyDict_GetItemString(keywords, refused[i].name)
-                                                                     : NULL;
-        if (given && given != Py_None && !is_default(given)) {
-            tw__py_error(PyExc_NotImplementedError, "tf.Variable: the argument '%s' is not supported, got %R", refused[i].name,
-                         given);
-            return false;
-        }
+    PyObject *given = PyDict_GetItemString(all, argument);
+    if (!given)
+        return true;
+    if (given == Py_None)
+        return PyDict_DelItemString(all, argument) == 0;
+    PyObject *name = member_name(class, given);
+    if (!name) {
+        PyObject *variable = PyDict_GetItemString(all, "name");
+        tw__py_error(PyExc_ValueError, "Invalid variable %s mode: %S for variable: %S", what, given, variable ? variable : Py_None);
+        return false;
     }
-    return true;
+    bool good = PyDict_SetItemString(all, argument, name) == 0;
+    Py_DECREF(name);
+    return good;
 }
 
-/* Keywords without synchronization and aggregation, which `supported` has let through; a new dict, NULL for none. */
-static PyObject *without_defaults(PyObject *keywords)
+/* Everything but the first value by name, as the row wants it. A new dict; NULL: an exception is set. */
+static PyObject *by_name(PyObject *arguments, PyObject *keywords)
 {
-    PyObject *rest = keywords ? PyDict_Copy(keywords) : NULL;
-    static const char *const names[] = { "synchronization", "aggregation" };
-    for (size_t i = 0; rest && i < sizeof names / sizeof *names; i++) {
-        if (PyDict_GetItemString(rest, names[i]) && PyDict_DelItemString(rest, names[i]) < 0)
-            Py_CLEAR(rest);
-    }
-    return rest;
-}
-
-/* The first value, called if it is a function, and the rest to the row. */
-static int make(PyObject *self, PyObject *arguments, PyObject *keywords, PyObject *first)
-{
-    initproc base = PyType_GetSlot(tw__py_object_type, Py_tp_init);
-    if (!PyCallable_Check(first) || TW_IS_TENSOR(first))
-        return base(self, arguments, keywords);
-    PyObject *made = PyObject_CallNoArgs(first);
+    static const char *const names[] = { "initial_value", "trainable",  "validate_shape", "caching_device",  "name",        "variable_def",
+                                         "dtype",         "import_scope", "constraint",   "synchronization", "aggregation", "shape" };
+    PyObject *all = keywords ? PyDict_Copy(keywords) : PyDict_New();
     Py_ssize_t count = PyTuple_Size(arguments);
-    PyObject *changed = made ? PyTuple_New(count ? count : 1) : NULL, *others = NULL;
-    int result = -1;
-    if (changed) {
-        PyTuple_SetItem(changed, 0, made);
-        for (Py_ssize_t i = 1; i < count; i++) {
-            PyObject *item = PyTuple_GetItem(arguments, i);
-            Py_INCREF(item);
-            PyTuple_SetItem(changed, i, item);
+    for (Py_ssize_t i = 1; all && i < count && i < (Py_ssize_t)(sizeof names / sizeof *names); i++) {
+        if (PyDict_GetItemString(all, names[i])) {
+            tw__py_error(PyExc_TypeError, "Variable() got multiple values for argument '%s'", names[i]);
+            Py_CLEAR(all);
+        } else if (PyDict_SetItemString(all, names[i], PyTuple_GetItem(arguments, i)) < 0) {
+            Py_CLEAR(all);
         }
-        others = keywords ? PyDict_Copy(keywords) : NULL;
-        if (others && !count)
-            PyDict_DelItemString(others, "initial_value");
-        result = PyErr_Occurred() ? -1 : base(self, changed, others);
-    } else {
-        Py_XDECREF(made);
     }
-    Py_XDECREF(changed);
-    Py_XDECREF(others);
-    return result;
+    return all;
+}
+
+static bool read_arguments(PyObject *all)
+{
+    PyObject *trainable = PyDict_GetItemString(all, "trainable"), *constraint = PyDict_GetItemString(all, "constraint");
+    PyObject *definition = PyDict_GetItemString(all, "variable_def");
+    if (definition && definition != Py_None) {
+        tw__py_error(PyExc_ValueError, "The variable_def and initial_value args to `tf.Variable` are mutually exclusive, but got both: variable_def=%S", definition);
+        return false;
+    }
+    if (constraint && constraint != Py_None && !PyCallable_Check(constraint)) {
+        tw__py_error(PyExc_ValueError, "Argument `constraint` must be None or a callable. a callable. Got a %S:  %S", Py_TYPE(constraint),
+                     constraint);
+        return false;
+    }
+    if (!name_member(all, "synchronization", "VariableSynchronization", "synchronization") ||
+        !name_member(all, "aggregation", "VariableAggregation", "aggregation"))
+        return false;
+    PyObject *synchronization = PyDict_GetItemString(all, "synchronization");
+    if (trainable && trainable != Py_None)
+        return true;
+    if (synchronization && PyUnicode_CompareWithASCIIString(synchronization, "ON_READ") == 0) /* such variables are not trained unless told so */
+        return PyDict_SetItemString(all, "trainable", Py_False) == 0;
+    return !trainable || PyDict_DelItemString(all, "trainable") == 0;
 }
 
 static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-    /* initial_value may be a function that gives it; what is not supported is refused rather than ignored. */
+    /* initial_value may be a function that gives it. */
     PyObject *first = PyTuple_Size(arguments) > 0 ? PyTuple_GetItem(arguments, 0)
                       : keywords                  ? PyDict_GetItemString(keywords, "initial_value")
                                                   : NULL;
@@ -286,11 +298,24 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
                      "`variable_def`. You provided neither.");
         return -1;
     }
-    if (!supported(arguments, keywords))
-        return -1;
-    PyObject *rest = without_defaults(keywords);
-    int result = keywords && !rest ? -1 : make(self, arguments, rest, first);
-    Py_XDECREF(rest);
+    initproc base = PyType_GetSlot(tw__py_object_type, Py_tp_init);
+    PyObject *all = by_name(arguments, keywords), *values = NULL;
+    int result = -1;
+    if (all && read_arguments(all)) {
+        bool called = PyCallable_Check(first) && !TW_IS_TENSOR(first);
+        PyObject *value = called ? PyObject_CallNoArgs(first) : (Py_INCREF(first), first);
+        if (PyDict_GetItemString(all, "initial_value"))
+            PyDict_DelItemString(all, "initial_value");
+        values = value && !PyErr_Occurred() ? PyTuple_Pack(1, value) : NULL;
+        Py_XDECREF(value);
+        result = values ? base(self, values, all) : -1;
+        PyObject *given = result == 0 ? PyDict_GetItemString(all, "shape") : NULL;
+        const tw_shape *shape = given ? tw__py_shape_of(given) : NULL;
+        if (shape && shape->rank < 0) /* TensorShape(None): every shape, where None is that of the first value */
+            of(self)->resource->shape = TW_UNKNOWN_SHAPE;
+    }
+    Py_XDECREF(all);
+    Py_XDECREF(values);
     return result;
 }
 
@@ -315,20 +340,38 @@ static PyObject *get_priority(PyObject *self, void *unused)
     return PyLong_FromLong(100); /* NumPy leaves operators to us */
 }
 
+/* `names`: the row's property that names the member, the enumeration, and that of the member NONE. */
 static PyObject *get_enum(PyObject *self, void *names)
 {
-    (void)self;
     PyObject *module = PyImport_ImportModule("thalweg._enums");
-    PyObject *class = module ? PyObject_GetAttrString(module, ((const char *const *)names)[0]) : NULL;
-    PyObject *value = class ? PyObject_GetAttrString(class, ((const char *const *)names)[1]) : NULL;
+    PyObject *name = module ? PyObject_GetAttrString(self, ((const char *const *)names)[0]) : NULL;
+    bool none = name && PyUnicode_CompareWithASCIIString(name, "NONE") == 0;
+    PyObject *class = name ? PyObject_GetAttrString(module, ((const char *const *)names)[none ? 2 : 1]) : NULL;
+    PyObject *value = class ? PyObject_GetItem(class, name) : NULL;
     Py_XDECREF(module);
     Py_XDECREF(class);
+    Py_XDECREF(name);
     return value;
 }
 
-static const char *const synchronization[] = { "VariableSynchronization", "AUTO" }, *const aggregation[] = {
-    "VariableAggregation", "NONE"
-};
+static const char *const synchronization[] = { "_synchronization", "VariableSynchronization", "VariableSynchronization" };
+static const char *const aggregation[] = { "_aggregation", "VariableAggregationV2", "VariableAggregationV1" };
+
+/* The function itself, not the object that C calls it through. */
+static PyObject *get_constraint(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw_variable *variable = of(self);
+    if (!variable)
+        return NULL;
+    if (!variable->constraint)
+        Py_RETURN_NONE;
+    PyObject *function = tw__py_callable_function(variable->constraint);
+    if (!function)
+        return tw__py_wrap(tw_retain(variable->constraint));
+    Py_INCREF(function);
+    return function;
+}
 
 static PyMethodDef methods[] = {
     { "numpy", numpy, METH_NOARGS, "The value as a NumPy array or scalar." },
@@ -346,7 +389,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getters[] = {
     { "device", get_device, NULL, "Where the variable is.", NULL },
-    { "constraint", get_none, NULL, "The function that projects the value after an update; None.", NULL },
+    { "constraint", get_constraint, NULL, "The function that projects the value after an update, or None.", NULL },
     { "synchronization", get_enum, NULL, "How copies are kept together.", (void *)synchronization },
     { "aggregation", get_enum, NULL, "How updates are combined.", (void *)aggregation },
     { "__array_priority__", get_priority, NULL, NULL, NULL },
@@ -426,5 +469,13 @@ PyObject *tw__py_unread(PyObject *variable)
 
 PyObject *tw__py_variable_assign(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names)
 {
-    return tw__py_unread(tw__py_function_call(function, arguments, count, names));
+    PyObject *variable = tw__py_function_call(function, arguments, count, names);
+    Py_ssize_t places = TW_VECTOR_COUNT(count), keywords = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; variable && i < keywords; i++) {
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "read_value") == 0 && !PyObject_IsTrue(arguments[places + i])) {
+            Py_DECREF(variable);
+            Py_RETURN_NONE;
+        }
+    }
+    return tw__py_unread(variable);
 }

@@ -16,9 +16,30 @@ class VariableSynchronization(enum.Enum):
     ON_READ = 3
 
 
-class VariableAggregation(enum.Enum):
+class VariableAggregationV1(enum.Enum):
+    """How updates of a variable from several devices are combined: what a variable says that was told nothing."""
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __eq__(self, other):
+        return isinstance(other, (VariableAggregationV1, VariableAggregationV2)) and self.value == other.value
+
+
+class VariableAggregationV2(enum.Enum):
     """How updates of a variable from several devices are combined."""
     NONE = 0
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+
+    __hash__, __eq__ = VariableAggregationV1.__hash__, VariableAggregationV1.__eq__
+
+
+VariableAggregationV1.__name__ = "VariableAggregation"
+VariableAggregation = VariableAggregationV2

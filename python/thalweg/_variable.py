@@ -1,4 +1,4 @@
-"""IndexedSlices, the methods of variables that take them, and tf.Module's decorator: what wants a Python class or function."""
+"""IndexedSlices, what of variables, constraints and tf.Module wants a Python class or function."""
 import functools
 
 import thalweg as tf
@@ -33,6 +33,87 @@ def _scatter(name):
 
 for _name in ("update", "add", "sub", "mul", "div", "min", "max"):
     setattr(tf.Variable, "scatter_" + _name, _scatter(_name))
+
+
+def _batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+    """Sets rows of each member of a batch."""
+    if not isinstance(sparse_delta, IndexedSlices):
+        raise TypeError("Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: %s" % (sparse_delta,))
+    return self._scatter_batch(sparse_delta.indices, sparse_delta.values)
+
+
+tf.Variable.batch_scatter_update = _batch_scatter_update
+
+
+# ---- what TensorFlow's variables have and refuse outside of graphs
+
+def _refused(error, text):
+    def refuse(self, *args, **kwargs):
+        raise error(text)
+    return refuse
+
+
+def _load(self, value, session=None):
+    """Sets the value."""
+    self.assign(value)
+
+
+for _name, _mark, _other in (("iadd", "variable += value", "variable.assign_add(value)` to modify the variable, or `out = variable + value"),
+                             ("isub", "variable -= value", "variable.assign_sub(value)` to modify the variable, or `out = variable * value"),
+                             ("imul", "var *= value", "var.assign(var * value)` to modify the variable, or `out = var * value"),
+                             ("idiv", "var /= value", "var.assign(var / value)` to modify the variable, or `out = var / value"),
+                             ("itruediv", "var /= value", "var.assign(var / value)` to modify the variable, or `out = var / value"),
+                             ("irealdiv", "var /= value", "var.assign(var / value)` to modify the variable, or `out = var / value"),
+                             ("ipow", "var **= value", "var.assign(var ** value)` to modify the variable, or `out = var ** value")):
+    setattr(tf.Variable, "__%s__" % _name, _refused(RuntimeError, "`%s` with `tf.Variable`s is not supported. Use `%s` if you need to get a new "
+                                                    "output Tensor." % (_mark, _other)))
+_EAGER = "This %s is not supported when eager execution is enabled."
+tf.Variable.eval = _refused(RuntimeError, _EAGER % "operation")
+tf.Variable.to_proto = _refused(RuntimeError, _EAGER % "operation")
+tf.Variable.from_proto = staticmethod(_refused(NotImplementedError, ""))
+tf.Variable.initialized_value = _refused(NotImplementedError, "")
+tf.Variable.initial_value = property(_refused(RuntimeError, _EAGER % "property"))
+tf.Variable.op = property(_refused(AttributeError, "Tensor.op is undefined when eager execution is enabled."))
+tf.Variable.graph = property(_refused(AttributeError, "Tensor.graph is undefined when eager execution is enabled."))
+tf.Variable._shared_name = property(lambda self: self.name.rpartition(":")[0])
+tf.Variable.load = _load
+
+
+# ---- keras.constraints
+
+def _get_constraint(identifier):
+    """The constraint that a name, a config or an object stands for; None stays."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        return _deserialize_constraint(identifier)
+    if isinstance(identifier, str):
+        return tf.keras.constraints._get(identifier)
+    if callable(identifier):
+        return identifier() if isinstance(identifier, type) else identifier
+    raise ValueError("Could not interpret constraint function identifier: %s" % (identifier,))
+
+
+def _deserialize_constraint(config, custom_objects=None, use_legacy_format=False):
+    """The constraint that a config describes."""
+    name = config["class_name"]
+    made = (custom_objects or {}).get(name) or type(tf.keras.constraints._get(name))
+    return made(**config.get("config", {}))
+
+
+def _serialize_constraint(constraint, use_legacy_format=False):
+    """What describes a constraint."""
+    if not isinstance(constraint, tf.keras.constraints.Constraint):
+        return getattr(constraint, "__name__", None)
+    own = type(constraint).__module__.split(".")[0] != "thalweg"
+    name, config = type(constraint).__name__, constraint.get_config()
+    if use_legacy_format:
+        return {"class_name": name, "config": config}
+    return {"module": None if own else "keras.constraints", "class_name": name, "config": config, "registered_name": name if own else None}
+
+
+tf.keras.constraints.get, tf.keras.constraints.serialize = _get_constraint, _serialize_constraint
+tf.keras.constraints.deserialize = _deserialize_constraint
 
 
 def _with_name_scope(cls, method):

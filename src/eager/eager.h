@@ -4,6 +4,7 @@
 
 #include "base/trackable.h"
 #include "op/resource.h"
+#include "spec/callable.h"
 
 /* ---- variables (variable.c) ---- */
 struct tw_variable {
@@ -12,9 +13,13 @@ struct tw_variable {
     tw__resource *resource;  /* borrowed from the handle */
     char *name;              /* "dense/kernel:0" */
     bool trainable;
+    uint8_t synchronization, aggregation; /* places in the lists of the class's row */
+    tw_callable *constraint; /* what optimizers send the value through after a change; a reference, or NULL */
 };
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape);
 tw_tensor *tw__variable_read(tw_variable *variable); /* through the door, so tapes see it */
+/* Sets the value to what the variable's constraint makes of it, if it has one. */
+tw_status tw__variable_constrain(tw_variable *variable);
 /* Variables made while the thread traces: counted, and refused once the function has been called before. */
 typedef struct tw__variable_creation {
     bool watched, refused;

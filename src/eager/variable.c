@@ -8,7 +8,20 @@ static void variable_destroy(void *self)
     if (variable->resource)
         variable->resource->variable = NULL;
     tw_release(variable->handle);
+    tw_release(variable->constraint);
     tw__free(variable->name);
+}
+
+static void variable_visit(void *self, tw__visitor visitor, void *context)
+{
+    tw_variable *variable = self;
+    if (variable->constraint)
+        visitor(context, &variable->constraint->object);
+}
+
+static void variable_clear(void *self)
+{
+    tw__set(&((tw_variable *)self)->constraint, NULL);
 }
 
 _Thread_local tw__variable_creation tw__variables_made;
@@ -31,9 +44,15 @@ static tw_status setup_with(tw_variable *variable, tw_tensor *initial, const cha
     if (initial->node)
         return tw__fail(TW_VALUE_ERROR, "the initial value of variable %s is not known while a function is traced", name && *name ? name : "Variable");
     const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
-    if (!tw__shape_compatible(whole, &initial->shape))
-        return tw__fail(TW_VALUE_ERROR, "The initial value's shape (%s) is not compatible with the explicitly supplied `shape` argument (%s).",
-                        tw__shape_text(&initial->shape), tw__shape_text(whole));
+    if (!tw__shape_compatible(whole, &initial->shape)) {
+        char *own = tw__shape_tuple(&initial->shape);
+        tw_status status = tw__fail(TW_VALUE_ERROR,
+                                    "In this `tf.Variable` creation, the initial value's shape (%s) is not compatible with the explicitly supplied "
+                                    "`shape` argument (%s).",
+                                    own ? own : "", tw__shape_text(whole));
+        tw__free(own);
+        return status;
+    }
     variable->name = tw__format("%s:0", name && *name ? name : "Variable");
     tw__resource *resource = variable->name ? tw__resource_new(initial->dtype, whole, name && *name ? name : "Variable") : NULL;
     if (!resource)
@@ -63,9 +82,27 @@ static tw_status setup(tw_variable *variable, tw_tensor *initial, const char *na
     return status;
 }
 
+/* The place of a word in a list, "AUTO, NONE". The arguments are checked before. */
+static uint8_t place_of(const char *word, const char *const *list)
+{
+    uint8_t place = 0;
+    while (list[place + 1] && word && strcmp(word, list[place]) != 0)
+        place++;
+    return place;
+}
+
+static const char *const synchronizations[] = { "AUTO", "NONE", "ON_WRITE", "ON_READ", NULL };
+static const char *const aggregations[] = { "NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA", NULL };
+
 static tw_status variable_init(void *self, const void *given)
 {
     const tw_variable_args *args = given;
+    tw_variable *variable = self;
+    variable->synchronization = place_of(args->synchronization, synchronizations);
+    variable->aggregation = place_of(args->aggregation, aggregations);
+    variable->constraint = tw_retain(args->constraint);
+    if (args->variable_def.kind != TW_VALUE_NONE)
+        return tw__fail(TW_VALUE_ERROR, "The variable_def and initial_value args to `tf.Variable` are mutually exclusive, but got both.");
     if (!*tw__scope())
         return setup(self, args->initial_value, args->name, !args->no_trainable, &args->shape);
     char *name = tw__format("%s%s", tw__scope(), args->name && *args->name ? args->name : "Variable");
@@ -74,11 +111,15 @@ static tw_status variable_init(void *self, const void *given)
     return status;
 }
 
+/* caching_device and import_scope change nothing where there is one device and no variable_def; validate_shape changes nothing in TensorFlow
+ * either. */
 TW_CLASS(variable,
-    "Variable(initial_value: tensor<dtype>, trainable: bool = True, validate_shape: bool = True, caching_device: str = None, "
-    "name: str = None, variable_def: value = None, dtype: dtype = None, import_scope: str = None, constraint: value = None, "
-    "synchronization: value = None, aggregation: value = None, shape: shape = None)",
-    .parent = &tw__trackable_class, .size = sizeof(tw_variable), .init = variable_init, .destroy = variable_destroy, .drop_config = true,
+    "Variable(initial_value: tensor<dtype>, trainable: bool = True, validate_shape: bool = True, caching_device: value = None, "
+    "name: str = None, variable_def: value = None, dtype: dtype = None, import_scope: value = None, constraint: callable = None, "
+    "synchronization: str {AUTO, NONE, ON_WRITE, ON_READ} = AUTO, aggregation: str {NONE, SUM, MEAN, ONLY_FIRST_REPLICA} = NONE, "
+    "shape: shape = None)",
+    .parent = &tw__trackable_class, .size = sizeof(tw_variable), .init = variable_init, .destroy = variable_destroy, .visit = variable_visit,
+    .clear = variable_clear, .drop_config = true,
     .doc = "State that operations read and change.");
 
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
@@ -102,6 +143,17 @@ tw_tensor *tw__variable_read(tw_variable *variable)
 TW_METHOD(variable_read, "Variable.read_value(self: variable) -> tensor", "The value now.")
 {
     return tw__variable_read(args->self);
+}
+
+tw_status tw__variable_constrain(tw_variable *variable)
+{
+    if (!variable->constraint)
+        return TW_OK;
+    tw_auto tw_tensor *value = tw__variable_read(variable);
+    tw_auto tw_tensor *changed = value ? variable->constraint->call(variable->constraint, value) : NULL;
+    tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
+    int outputs = 0;
+    return changed ? tw__apply(&tw__op_AssignVariableOp, TW_IN(variable->handle, changed), 2, &dtype, 1, NULL, &outputs) : tw__error_status();
 }
 
 static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *value)
@@ -163,6 +215,28 @@ TW_PROPERTY(variable_trainable, "Variable.trainable(self: variable) -> bool", "W
     return args->self->trainable;
 }
 
+TW_PROPERTY(variable_constraint, "Variable._constraint(self: variable) -> callable", "What optimizers send the value through after a change.")
+{
+    return tw_retain(args->self->constraint);
+}
+
+TW_PROPERTY(variable_synchronization, "Variable._synchronization(self: variable) -> str", "How copies are kept together.")
+{
+    return tw__strdup(synchronizations[args->self->synchronization]);
+}
+
+TW_PROPERTY(variable_aggregation, "Variable._aggregation(self: variable) -> str", "How updates are combined.")
+{
+    return tw__strdup(aggregations[args->self->aggregation]);
+}
+
+TW_METHOD(variable_allow_any_shape, "Variable._allow_any_shape(self: variable)",
+          "From now on values of every shape can be assigned: in Python the argument shape=tf.TensorShape(None).")
+{
+    args->self->resource->shape = TW_UNKNOWN_SHAPE;
+    return TW_OK;
+}
+
 TW_PROPERTY(variable_handle, "Variable.handle(self: variable) -> tensor", "The handle that ops take.")
 {
     return tw_retain(args->self->handle);
@@ -185,49 +259,4 @@ TW_METHOD(variable_gather_nd, "Variable.gather_nd(self: variable, indices: tenso
 {
     tw_auto tw_tensor *value = tw__variable_read(args->self);
     return value ? tw__call(&tw__op_GatherNd, TW_IN(value, args->indices), 2, NULL, 0) : NULL;
-}
-
-/* ---- some rows of it: `updates` at `indices` ---- */
-
-static tw_variable *scatter(tw_variable *variable, const tw_op *op, tw_tensor *indices, tw_tensor *updates)
-{
-    int outputs = 0;
-    if (tw__apply(op, TW_IN(variable->handle, indices, updates), 3, NULL, 0, NULL, &outputs) != TW_OK)
-        return NULL;
-    return tw_retain(variable);
-}
-
-TW_METHOD(variable_scatter_update, "Variable._scatter_update(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Sets rows.")
-{
-    return scatter(args->self, &tw__op_ResourceScatterUpdate, args->indices, args->updates);
-}
-
-TW_METHOD(variable_scatter_add, "Variable._scatter_add(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Adds to rows.")
-{
-    return scatter(args->self, &tw__op_ResourceScatterAdd, args->indices, args->updates);
-}
-
-TW_METHOD(variable_scatter_sub, "Variable._scatter_sub(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Subtracts from rows.")
-{
-    return scatter(args->self, &tw__op_ResourceScatterSub, args->indices, args->updates);
-}
-
-TW_METHOD(variable_scatter_mul, "Variable._scatter_mul(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Multiplies rows.")
-{
-    return scatter(args->self, &tw__op_ResourceScatterMul, args->indices, args->updates);
-}
-
-TW_METHOD(variable_scatter_div, "Variable._scatter_div(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Divides rows.")
-{
-    return scatter(args->self, &tw__op_ResourceScatterDiv, args->indices, args->updates);
-}
-
-TW_METHOD(variable_scatter_min, "Variable._scatter_min(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Lowers rows.")
-{
-    return scatter(args->self, &tw__op_ResourceScatterMin, args->indices, args->updates);
-}
-
-TW_METHOD(variable_scatter_max, "Variable._scatter_max(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Raises rows.")
-{
-    return scatter(args->self, &tw__op_ResourceScatterMax, args->indices, args->updates);
 }

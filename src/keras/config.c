@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "keras/callable.h"
+#include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 
@@ -85,6 +86,14 @@ static tw_value named_value(const tw_field *field, tw_named named)
         tw_release(initializer);
         return value;
     }
+    if (strcmp(field->word, "constraint") == 0) {
+        tw_callable *constraint = tw__constraint_get(named);
+        tw_value value = !constraint ? (tw_value){ .kind = TW_VALUE_NONE }
+                         : tw__is(constraint, &tw__class_constraint) ? tw__serialize(constraint, "keras.constraints")
+                                                                     : str_or_none(constraint->name);
+        tw_release(constraint);
+        return value;
+    }
     return tw__named_is_object(named) ? tw__serialize(named, "keras") : tw__value_str(named);
 }
 
@@ -159,8 +168,11 @@ static tw_value field_value(const tw_field *field, const void *args)
     }
     case TW_KIND_SHAPE:
         return tw__shape_value(place);
-    case TW_KIND_INTS:
-        return ints_value(place);
+    case TW_KIND_INTS: {
+        const tw_ints *ints = place;
+        bool single = strcmp(field->name, "axis") == 0 && ints->count == 1; /* one axis is a number */
+        return single ? (tw_value){ .kind = TW_VALUE_INT, .i = ints->items[0] } : ints_value(ints);
+    }
     case TW_KIND_TENSOR:
         return tensor_value(*(tw_tensor *const *)place);
     case TW_KIND_NAMED:

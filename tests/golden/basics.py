@@ -100,7 +100,78 @@ tf.tensordot(m, tf.ones([3, 2]), 1)
 tf.tensordot(t, t, 0)
 """
 
-GROUPS = {"large": LARGE, "einsum": EINSUM}
+VARIABLES = r"""
+tf.Variable(m).scatter_nd_add([[0], [1]], [[1., 2., 3.], [3., 4., 5.]])
+tf.Variable(m).scatter_nd_sub([[0, 1], [1, 0]], [10., 20.])
+tf.Variable(m).scatter_nd_update([[0, 1], [1, 0]], [10, 20])
+tf.Variable(m).scatter_nd_max([[0, 1], [1, 0]], [10., 2.])
+tf.Variable(m).scatter_nd_min([[0, 1], [1, 0]], [10., 2.])
+tf.Variable(m).scatter_nd_update([[5]], [[1., 2., 3.]])
+tf.Variable(m).scatter_add(tf.IndexedSlices([[1., 2., 3.]], [1]))
+tf.Variable(m).scatter_div(tf.IndexedSlices([[1., 2., 0.]], [1]))
+tf.Variable(m).scatter_add([[1., 2., 3.]])
+tf.Variable(m).batch_scatter_update(tf.IndexedSlices([[9.], [8.]], [[0], [1]]))
+tf.Variable([[[1., 2.], [3., 4.]], [[5., 6.], [7., 8.]]]).batch_scatter_update(tf.IndexedSlices([[[9., 9.]], [[8., 8.]]], [[0], [1]]))
+tf.Variable([1., 2.]).batch_scatter_update(tf.IndexedSlices([9.], [1]))
+tf.Variable(2).count_up_to(3)
+tf.Variable(3).count_up_to(3)
+tf.Variable([1]).count_up_to(3)
+tf.Variable(1., shape=tf.TensorShape(None))
+tf.Variable([1., 2.], shape=tf.TensorShape(None)).assign([[1.]])
+tf.Variable([1., 2.], shape=tf.TensorShape(None)).shape
+tf.Variable([1., 2.], shape=tf.TensorShape(None)) + 1.
+tf.Variable([1., 2.], shape=[None]).assign([1.])
+tf.Variable([1., 2.], shape=[None]).assign([[1.]])
+tf.Variable([1., 2.], shape=[3])
+tf.Variable([1., 2.], shape=None).shape
+tf.Variable(1., synchronization=tf.VariableSynchronization.ON_READ, aggregation=tf.VariableAggregation.SUM).aggregation
+tf.Variable(1., synchronization=tf.VariableSynchronization.ON_READ).synchronization
+tf.Variable(1., synchronization=tf.VariableSynchronization.ON_READ).trainable
+tf.Variable(1., synchronization=tf.VariableSynchronization.ON_READ, trainable=True).trainable
+tf.Variable(1., synchronization=tf.VariableSynchronization.NONE).synchronization
+tf.Variable(1., aggregation='sum')
+tf.Variable(1., trainable=None).trainable
+tf.Variable(1., caching_device='cpu')
+tf.Variable(1., constraint=abs).constraint
+tf.Variable(-1., constraint=abs).assign(-5.)
+tf.Variable(1., constraint=3)
+copy.deepcopy(tf.Variable(1., constraint=abs)).constraint
+pickle.loads(pickle.dumps(tf.Variable(1., constraint=abs))).constraint
+tf.Variable(1., None, True, None, 'x').name
+v.__iadd__(1.)
+v.__isub__(1.)
+v.__imul__(1.)
+v.__itruediv__(1.)
+v.__ipow__(1.)
+v.eval()
+v.to_proto()
+v.initial_value
+v.op
+v.graph
+v._shared_name
+v.load([1.])
+v.load([3., 4.])
+v.assign([5., 6.], read_value=False)
+v.assign_add([5., 6.], read_value=False)
+v.assign([[1.]])
+tf.keras.constraints.MaxNorm(1.5)(m)
+tf.keras.constraints.NonNeg()(-m)
+tf.keras.constraints.UnitNorm(axis=[0, 1])(m)
+tf.keras.constraints.MinMaxNorm(0.5, 1., 0.7, axis=1)(m)
+tf.keras.constraints.Constraint()(t)
+tf.keras.constraints.MaxNorm(1.5).get_config()
+tf.keras.constraints.UnitNorm(axis=[0, 1]).get_config()
+tf.keras.constraints.serialize(tf.keras.constraints.NonNeg())
+tf.keras.constraints.get({'class_name': 'MinMaxNorm', 'config': {'rate': 0.5}}).get_config()
+tf.keras.constraints.get('foo')
+tf.keras.constraints.get(3)
+tf.keras.constraints.get(None)
+tf.keras.constraints.get(abs)
+tf.keras.layers.Dense(2, kernel_constraint='foo')
+tf.keras.layers.Dense(2, kernel_constraint=tf.keras.constraints.MaxNorm(1.5)).get_config()['kernel_constraint']
+"""
+
+GROUPS = {"large": LARGE, "einsum": EINSUM, "variables": VARIABLES}
 
 
 def main():

@@ -164,6 +164,29 @@ for shape, begin, end, strides, masks, given in SLICES:
 case("ResourceStridedSliceAssign", {"ref": values((3,), tf.float32)}, {"begin": [0], "end": [2], "strides": [1], "value": values((3,), tf.float32)},
      error=BAD, text="Cannot broadcast input shape [3] into final shape [2]")
 
+# ---- parts by index, counting: (shape of the variable, indices, shape of the updates)
+ND = [((4,), [[1], [3]], (2,)), ((3, 2), [[0], [2]], (2, 2)), ((3, 2), [[0, 1], [2, 0], [0, 1]], (3,)), ((2, 2, 2), [[[1]], [[0]]], (2, 1, 2, 2)),
+      ((3,), np.zeros([0, 1], np.int32), (0,)), ((2, 3), [1], (1, 3))]
+for op in ("Update", "Add", "Sub", "Max", "Min"):
+    op = "ResourceScatterNd" + op
+    for d in REAL + [tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint32, tf.uint64, tf.complex64, tf.complex128]:
+        case(op, {"ref": values((3, 2), d)}, {"indices": [[0, 1], [2, 0]], "updates": values((2,), d)})
+    for shape, indices, given in ND:
+        case(op, {"ref": values(shape, tf.float32)}, {"indices": tf.constant(indices, tf.int32), "updates": values(given, tf.float32)})
+        case(op, {"ref": values(shape, tf.float32)}, {"indices": tf.constant(indices, tf.int64), "updates": values(given, tf.float32)}, {"use_locking": False})
+    case(op, {"ref": values((3, 2), tf.float32)}, {"indices": [[0], [5]], "updates": values((2, 2), tf.float32)}, error=BAD,
+         text="indices[1] = [5] does not index into shape [3,2]")
+    case(op, {"ref": values((3, 2), tf.float32)}, {"indices": [[0]], "updates": values((2,), tf.float32)}, error=BAD,
+         text="Dimensions [0,1) of indices[shape=[1,1]] = 1 must match dimensions [0,1) of updates[shape=[2]] = 2")
+    case(op, {"ref": values((3, 2), tf.float32)}, {"indices": [[0, 0, 0]], "updates": values((1,), tf.float32)}, error=BAD,
+         text="Dimensions [3,2) of input[shape=[3,2]] must match dimensions [3,1) of updates[shape=[1]]")
+case("ResourceScatterNdUpdate", {"ref": tf.constant([b"a", b"b"])}, {"indices": [[1]], "updates": tf.constant([b"text"])})
+case("ResourceScatterNdUpdate", {"ref": tf.constant([True, False])}, {"indices": [[1], [0]], "updates": tf.constant([True, False])})
+for d in (tf.int32, tf.int64):
+    case("ResourceCountUpTo", {"resource": tf.constant(2, d)}, {}, {"limit": 3, "T": d})
+    case("ResourceCountUpTo", {"resource": tf.constant(3, d)}, {}, {"limit": 3, "T": d}, error="OutOfRangeError", text="Reached limit of 3")
+case("ResourceCountUpTo", {"resource": tf.constant([1, 2])}, {}, {"limit": 3, "T": tf.int32}, error=BAD, text="input is not a scalar: [2]")
+
 path = os.path.join(HERE, "..", "op", "state.json")
 with open(path, "w") as f:
     f.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")

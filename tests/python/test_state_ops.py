@@ -20,7 +20,8 @@ OPS = ["VarHandleOp", "ReadVariableOp", "AssignVariableOp", "AssignAddVariableOp
        "ResourceApplyCenteredRMSProp", "ResourceApplyAdagrad", "ResourceApplyFtrl", "ResourceApplyFtrlV2", "ResourceSparseApplyMomentum",
        "ResourceSparseApplyKerasMomentum", "ResourceSparseApplyAdagrad", "ResourceSparseApplyAdagradV2", "ResourceSparseApplyAdadelta",
        "ResourceSparseApplyRMSProp", "ResourceSparseApplyCenteredRMSProp", "ResourceSparseApplyFtrl", "ResourceSparseApplyFtrlV2",
-       "ResourceStridedSliceAssign"]
+       "ResourceStridedSliceAssign", "ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub",
+       "ResourceScatterNdMax", "ResourceScatterNdMin", "ResourceCountUpTo"]
 
 
 def run(case, variables):

@@ -4,6 +4,7 @@
  * second go through FusedBatchNormV3, whose moving variance is the unbiased one; all others through plain ops, with the biased
  * one: as in Keras. In checkpoints `axis` is a child of its own, a list that holds no variables. */
 #include "api/nn.h"
+#include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
 
 typedef struct batch_normalization {
@@ -23,10 +24,10 @@ static tw_status norm_init(void *self, const void *given)
     const tw_layers_batch_normalization_args *args = given;
     const tw__unsupported refused[] = { { "beta_regularizer", args->beta_regularizer },
                                         { "gamma_regularizer", args->gamma_regularizer },
-                                        { "beta_constraint", args->beta_constraint },
-                                        { "gamma_constraint", args->gamma_constraint },
                                         { "synchronized", args->synchronized ? "" : NULL } };
-    TW_TRY(tw__layer_refuse(&layer->layer, refused, 5));
+    TW_TRY(tw__layer_refuse(&layer->layer, refused, 3));
+    TW_TRY(tw__constraint_check(args->beta_constraint));
+    TW_TRY(tw__constraint_check(args->gamma_constraint));
     const tw_named initializers[] = { args->beta_initializer, args->gamma_initializer, args->moving_mean_initializer,
                                       args->moving_variance_initializer };
     for (int i = 0; i < 4; i++)

@@ -1,6 +1,7 @@
 /* keras.layers.Conv2D, Conv1D and DepthwiseConv2D: activation(convolution(inputs, kernel) + bias).
  *
  * A sequence is an image of one row. Inputs of more dimensions than a batch of images are a larger batch. */
+#include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
 
 typedef struct conv {
@@ -19,7 +20,8 @@ typedef struct options {
     const char *padding, *data_format;
     tw_named activation, kernel_initializer, bias_initializer;
     bool no_bias;
-    tw__unsupported refused[5];
+    tw__unsupported refused[3];
+    tw_named kernel_constraint, bias_constraint;
 } options;
 
 static const char *kernel_name(const conv *layer)
@@ -51,7 +53,9 @@ static tw_status check_together(const conv *layer)
 
 static tw_status init(conv *layer, const options *o)
 {
-    TW_TRY(tw__layer_refuse(&layer->layer, o->refused, 5));
+    TW_TRY(tw__layer_refuse(&layer->layer, o->refused, 3));
+    TW_TRY(tw__constraint_check(o->kernel_constraint));
+    TW_TRY(tw__constraint_check(o->bias_constraint));
     if (layer->filters <= 0)
         return tw__fail(TW_VALUE_ERROR, "Invalid value for argument `%s`. Expected a strictly positive value. Received %s=%lld.",
                         layer->depthwise ? "depth_multiplier" : "filters", layer->depthwise ? "depth_multiplier" : "filters",
@@ -260,8 +264,8 @@ static void conv_config(tw_layer *self, tw__dict *dict)
     { (args)->kernel_size, (args)->strides, (args)->dilation_rate, (args)->padding, (args)->data_format, (args)->activation,     \
       (args)->prefix##_initializer, (args)->bias_initializer, (args)->no_bias,                                                   \
       { { #prefix "_regularizer", (args)->prefix##_regularizer }, { "bias_regularizer", (args)->bias_regularizer },              \
-        { "activity_regularizer", (args)->activity_regularizer }, { #prefix "_constraint", (args)->prefix##_constraint },        \
-        { "bias_constraint", (args)->bias_constraint } } }
+        { "activity_regularizer", (args)->activity_regularizer } },                                                              \
+      (args)->prefix##_constraint, (args)->bias_constraint }
 
 /* ---- Conv2D ---- */
 

@@ -1,4 +1,5 @@
 /* keras.layers.Dense: activation(inputs @ kernel + bias) over the last axis. */
+#include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 
@@ -17,10 +18,11 @@ static tw_status dense_init(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR, "Received an invalid value for `units`, expected a positive integer. Received: units=%lld",
                         (long long)args->units);
     const char *unsupported = args->kernel_regularizer ? "kernel_regularizer" : args->bias_regularizer ? "bias_regularizer"
-        : args->activity_regularizer ? "activity_regularizer" : args->kernel_constraint ? "kernel_constraint"
-        : args->bias_constraint ? "bias_constraint" : NULL;
+        : args->activity_regularizer ? "activity_regularizer" : NULL;
     if (unsupported)
         return tw__fail(TW_UNIMPLEMENTED, "Dense \"%s\": the argument `%s` is not supported", layer->layer.name, unsupported);
+    TW_TRY(tw__constraint_check(args->kernel_constraint));
+    TW_TRY(tw__constraint_check(args->bias_constraint));
     const tw_named initializers[] = { args->kernel_initializer, args->bias_initializer };
     for (int i = 0; i < 2; i++) { /* a wrong name is told here, not at the first call */
         tw_initializer *initializer = initializers[i] ? tw__initializer_get(initializers[i]) : NULL;

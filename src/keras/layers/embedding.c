@@ -1,4 +1,5 @@
 /* keras.layers.Embedding: a row of a table for every index. */
+#include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
 
 static tw_status embedding_init(void *self, const void *given)
@@ -11,10 +12,10 @@ static tw_status embedding_init(void *self, const void *given)
                         (long long)args->input_dim, (long long)args->output_dim);
     const tw__unsupported refused[] = { { "embeddings_regularizer", args->embeddings_regularizer },
                                         { "activity_regularizer", args->activity_regularizer },
-                                        { "embeddings_constraint", args->embeddings_constraint },
                                         { "mask_zero", args->mask_zero ? "" : NULL },
                                         { "sparse", args->sparse ? "" : NULL } };
-    TW_TRY(tw__layer_refuse(layer, refused, 5));
+    TW_TRY(tw__layer_refuse(layer, refused, 4));
+    TW_TRY(tw__constraint_check(args->embeddings_constraint));
     TW_TRY(tw__layer_check_initializer(args->embeddings_initializer));
     /* `input_dim` is not the inputs' size here, as it is with other layers. */
     if (args->batch_input_shape.rank < 0 && args->input_shape.rank < 0)

@@ -5,6 +5,7 @@
  * A subclass of an embedding language sets foreign_call, and then goes through the same steps itself. */
 #include <thalweg/keras.h>
 
+#include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
 
@@ -207,6 +208,26 @@ static tw_status keep_replaced(tw_layer *layer, const char *name)
     return TW_OK;
 }
 
+/* The constraint that the layer's arguments name for a weight: kernel_constraint for kernel, depthwise_constraint for depthwise_kernel. */
+static tw_status constrain(const tw_layer *layer, const char *name, tw_variable *variable)
+{
+    const tw_signature *signature = tw_class_signature(tw_class_of(layer));
+    const void *config = tw_object_config(layer);
+    for (int i = 0; signature && config && i < signature->field_count; i++) {
+        const tw_field *field = &signature->fields[i];
+        size_t size = strlen(field->name);
+        if (field->kind != TW_KIND_NAMED || !tw__ends_with(field->name, "_constraint"))
+            continue;
+        tw_named named = *(const tw_named *)((const char *)config + field->offset);
+        size -= strlen("_constraint");
+        if (!named || strncmp(name, field->name, size) != 0 || (name[size] && strcmp(name + size, "_kernel") != 0))
+            continue;
+        variable->constraint = tw__constraint_get(named);
+        return variable->constraint ? TW_OK : tw__error_status();
+    }
+    return TW_OK;
+}
+
 tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_shape *shape, tw_dtype dtype, tw_named initializer,
                                   bool trainable)
 {
@@ -232,7 +253,9 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
     tw_release(maker);
     if (!variable)
         return NULL;
-    tw_status status = keep_replaced(layer, name);
+    tw_status status = constrain(layer, name, variable);
+    if (status == TW_OK)
+        status = keep_replaced(layer, name);
     if (status == TW_OK)
         status = tw__track(&layer->trackable, name, variable);
     tw_release(variable);

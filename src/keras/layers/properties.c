@@ -1,4 +1,5 @@
 /* What every layer and model answers: its name, state, weights. */
+#include "keras/constraints/constraints.h"
 #include "keras/keras.h"
 
 static tw_objects retain_all(tw_status status, void **items, int64_t count)
@@ -127,12 +128,18 @@ TW_METHOD(layer_add_weight,
           "constraint: named<constraint> = None) -> variable",
           "Makes a variable and tracks it under its name.")
 {
-    if (args->regularizer || args->constraint) {
-        tw__fail(TW_UNIMPLEMENTED, "layer \"%s\", add_weight: a %s is not supported", args->self->name,
-                 args->regularizer ? "regularizer" : "constraint");
+    if (args->regularizer) {
+        tw__fail(TW_UNIMPLEMENTED, "layer \"%s\", add_weight: a regularizer is not supported", args->self->name);
         return NULL;
     }
-    return tw_retain(tw__layer_add_weight(args->self, args->name, &args->shape, args->dtype, args->initializer, !args->no_trainable));
+    if (tw__constraint_check(args->constraint) != TW_OK)
+        return NULL;
+    tw_variable *variable = tw__layer_add_weight(args->self, args->name, &args->shape, args->dtype, args->initializer, !args->no_trainable);
+    if (variable && args->constraint) {
+        tw_auto tw_callable *constraint = tw__constraint_get(args->constraint);
+        tw__set(&variable->constraint, constraint);
+    }
+    return tw_retain(variable);
 }
 
 TW_METHOD(layer_count_params, "keras.layers.Layer.count_params(self: layer) -> int", "The number of values in all variables.")

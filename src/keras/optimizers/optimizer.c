@@ -400,7 +400,12 @@ static tw_status apply(tw_optimizer *optimizer, tw_tensor **gradients, const tw_
         if (gradients[i])
             TW_TRY(update(optimizer, i, variables->items[i], gradients[i]));
     }
-    return count_step(optimizer);
+    TW_TRY(count_step(optimizer));
+    for (int64_t i = 0; i < variables->count; i++) {
+        if (gradients[i])
+            TW_TRY(tw__variable_constrain(variables->items[i]));
+    }
+    return TW_OK;
 }
 
 static tw_status apply_clipped(tw_optimizer *optimizer, tw_tensor *const *gradients, const tw_objects *variables)

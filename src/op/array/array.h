@@ -2,6 +2,7 @@
 #ifndef TW_ARRAY_H
 #define TW_ARRAY_H
 
+#include "kernel/copy.h"
 #include "op/op.h"
 
 /* Brings an axis in [-rank, rank) to [0, rank). False: it lies outside (no error is set). */
@@ -24,5 +25,9 @@ tw_status tw__give_box(tw__kernel *kernel, tw_tensor *in, const tw_shape *proces
                        const tw_shape *final);
 /* Where the slice of an array begins that row `row` of `indices` (its last dimension) names; INVALID_ARGUMENT if outside. */
 tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, const tw_shape *shape, const char *what, int64_t *offset);
+/* Writes the slices of `updates` into `out` where the rows of `indices` say; shapes are checked before. update: the last one written stays;
+ * else they are combined. */
+tw_status tw__scatter_nd(const tw_op *op, tw_tensor *out, const tw_tensor *indices, const tw_tensor *updates, bool update,
+                         tw__combination kind);
 
 #endif

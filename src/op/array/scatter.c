@@ -34,8 +34,7 @@ static tw_status check_shapes(const tw_op *op, const tw_shape *indices, const tw
     return TW_OK;
 }
 
-/* update: the last one written stays; else they are combined. */
-static tw_status scatter(const tw_op *op, tw_tensor *out, const tw_tensor *indices, const tw_tensor *updates, bool update,
+tw_status tw__scatter_nd(const tw_op *op, tw_tensor *out, const tw_tensor *indices, const tw_tensor *updates, bool update,
                          tw__combination kind)
 {
     int64_t depth = indices->shape.dims[indices->shape.rank - 1], rows = 1, inner = 1;
@@ -88,10 +87,10 @@ static tw_status scatter_compute(tw__kernel *kernel)
     if (out->dtype == TW_STRING || out->dtype == TW_BOOL) {
         if (out->dtype == TW_BOOL)
             memset(out->data, 0, (size_t)out->count);
-        return scatter(kernel->op, out, kernel->inputs[0], kernel->inputs[1], true, TW__COMBINE_ADD);
+        return tw__scatter_nd(kernel->op, out, kernel->inputs[0], kernel->inputs[1], true, TW__COMBINE_ADD);
     }
     memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
-    return scatter(kernel->op, out, kernel->inputs[0], kernel->inputs[1], false, TW__COMBINE_ADD);
+    return tw__scatter_nd(kernel->op, out, kernel->inputs[0], kernel->inputs[1], false, TW__COMBINE_ADD);
 }
 
 static tw_status scatter_gradient(tw__gradient *gradient)
@@ -116,7 +115,7 @@ static tw_status into_copy(tw__kernel *kernel, bool update, tw__combination kind
 {
     tw_tensor *out = kernel->outputs[0];
     TW_TRY(tw__copy_elements(out->dtype, out->data, kernel->inputs[0]->data, out->count));
-    return scatter(kernel->op, out, kernel->inputs[1], kernel->inputs[2], update, kind);
+    return tw__scatter_nd(kernel->op, out, kernel->inputs[1], kernel->inputs[2], update, kind);
 }
 
 static tw_status update_compute(tw__kernel *kernel)

@@ -27,6 +27,17 @@ static int64_t index_at(const tw_tensor *indices, int64_t i)
     return indices->dtype == TW_INT32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
 }
 
+static bool any_zero(const tw_tensor *tensor)
+{
+    static const char zero[16];
+    size_t size = tw__element_size(tensor->dtype);
+    for (int64_t i = 0; i < tensor->count; i++) {
+        if (memcmp((const char *)tensor->data + (size_t)i * size, zero, size) == 0)
+            return true;
+    }
+    return false;
+}
+
 static tw_status check_values(tw__kernel *kernel, const tw_tensor *held, const tw__binary *operation)
 {
     const tw_tensor *indices = kernel->inputs[1], *updates = kernel->inputs[2];
@@ -41,11 +52,9 @@ static tw_status check_values(tw__kernel *kernel, const tw_tensor *held, const t
                           tw_dtype_name(updates->dtype));
     if (operation && !tw__binary_has(operation, held->dtype))
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(held->dtype));
-    for (int64_t i = 0; operation == &tw__binary_divide && tw__dtype_is_integer(updates->dtype) && i < updates->count; i++) {
-        if (tw_tensor_int_at(updates, i) == 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "Integer division by zero [Op:%s]", kernel->op->name);
-    }
-    return TW_OK;
+    return operation == &tw__binary_divide && any_zero(updates)
+               ? tw__fail(TW_INVALID_ARGUMENT, "updates must not contain 0 [Op:%s]", kernel->op->name)
+               : TW_OK;
 }
 
 /* Without an operation the updates replace what is there. */

@@ -1,0 +1,183 @@
+/* The base class of constraints, finding them by name, and MaxNorm, NonNeg, UnitNorm, MinMaxNorm. */
+#include "keras/constraints/constraints.h"
+
+#include "keras/keras.h"
+#include "keras/losses/losses.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+
+static tw_tensor *call(tw_callable *self, tw_tensor *value)
+{
+    const tw__constraint_methods *methods = tw__methods(self);
+    return methods ? methods->apply((tw_constraint *)self, value) : tw_retain(value);
+}
+
+static tw_status constraint_init(void *self, const void *given)
+{
+    (void)given;
+    tw_callable *callable = self;
+    callable->call = call;
+    callable->name = tw__strdup(tw_class_name(self));
+    return callable->name ? TW_OK : tw__error_status();
+}
+
+TW_CLASS(constraint, "keras.constraints.Constraint() -> constraint",
+    .parent = &tw__callable_class, .size = sizeof(tw_constraint), .init = constraint_init,
+    .doc = "Base class: gives a value as it is.");
+
+TW_METHOD(constraint_call, "keras.constraints.Constraint.__call__(self: constraint, w: tensor) -> tensor", "The value that the constraint allows.")
+{
+    return call(&args->self->callable, args->w);
+}
+
+TW_METHOD(constraint_get_config, "keras.constraints.Constraint.get_config(self: constraint) -> value",
+          "The arguments it was made with, as a dict.")
+{
+    tw__dict dict = { 0 };
+    tw__dict_put_config(&dict, args->self, "");
+    return tw__dict_take(&dict);
+}
+
+/* ---- by name ---- */
+
+static const struct {
+    const char *name, *class_id;
+} names[] = {
+    { "max_norm", "constraints_max_norm" },         { "MaxNorm", "constraints_max_norm" },
+    { "non_neg", "constraints_non_neg" },           { "NonNeg", "constraints_non_neg" },
+    { "nonneg", "constraints_non_neg" },            { "maxnorm", "constraints_max_norm" },
+    { "unit_norm", "constraints_unit_norm" },       { "UnitNorm", "constraints_unit_norm" },
+    { "unitnorm", "constraints_unit_norm" },        { "min_max_norm", "constraints_min_max_norm" },
+    { "MinMaxNorm", "constraints_min_max_norm" },
+};
+
+static const tw_class *class_of_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i].name) == 0)
+            return tw_class_find(names[i].class_id);
+    }
+    return NULL;
+}
+
+tw_callable *tw__constraint_get(tw_named named)
+{
+    if (tw__named_is_object(named)) {
+        if (tw__is(named, &tw__callable_class))
+            return tw_retain(named);
+        tw__fail(TW_VALUE_ERROR, "Could not interpret constraint function identifier: an object of class %s", tw_class_name(named));
+        return NULL;
+    }
+    const tw_class *class = named ? class_of_name(named) : NULL;
+    if (!class) {
+        tw__fail(TW_VALUE_ERROR,
+                 "Unknown constraint: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is included in "
+                 "the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
+                 named ? (const char *)named : "None");
+        return NULL;
+    }
+    const tw_signature *signature = tw_class_signature(class);
+    void *args = tw__alloc_zero(signature->args_size ? signature->args_size : 1);
+    if (!args)
+        return NULL;
+    tw_args_default(signature, args);
+    tw_callable *made = tw_class_make(class, args);
+    tw__free(args);
+    return made;
+}
+
+tw_status tw__constraint_check(tw_named named)
+{
+    tw_callable *found = named ? tw__constraint_get(named) : NULL;
+    tw_release(found);
+    return !named || found ? TW_OK : tw__error_status();
+}
+
+TW_API(constraints_get, "keras.constraints._get(identifier: named<constraint>) -> callable", "The constraint of that name, or the object itself.")
+{
+    return tw__constraint_get(args->identifier);
+}
+
+/* ---- the classes ---- */
+
+/* The square root of the sum of squares along the axes, which are kept. */
+static tw_tensor *norms_of(tw_tensor *value, tw_ints axis)
+{
+    tw_auto tw_tensor *axes = tw__ints_tensor(axis.items, axis.count, TW_INT32);
+    tw_auto tw_tensor *squares = TW_UNARY(Square, value);
+    tw_tensor *sums = axes && squares ? tw__call(&tw__op_Sum, TW_IN(squares, axes), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    return TW_G1(Sqrt, sums);
+}
+
+static tw_tensor *clipped(tw_tensor *norms, double low, double high)
+{
+    tw_auto tw_tensor *bottom = tw__grad_constant(low, norms), *top = tw__grad_constant(high, norms);
+    return bottom && top ? tw__call(&tw__op_ClipByValue, TW_IN(norms, bottom, top), 3, NULL, 0) : NULL;
+}
+
+/* value * (wanted / (epsilon + norms)); takes `wanted`. */
+static tw_tensor *scaled(tw_tensor *value, tw_tensor *wanted, tw_tensor *norms)
+{
+    tw_tensor *below = TW_GN(AddV2, tw__keras_epsilon(), tw_retain(norms));
+    return TW_G2(Mul, tw_retain(value), TW_G2(RealDiv, wanted, below));
+}
+
+static tw_tensor *max_norm(tw_constraint *self, tw_tensor *value)
+{
+    const tw_constraints_max_norm_args *args = tw_object_config(self);
+    tw_auto tw_tensor *norms = norms_of(value, args->axis);
+    return norms ? scaled(value, clipped(norms, 0, args->max_value), norms) : NULL;
+}
+static const tw__constraint_methods max_norm_methods = { max_norm };
+
+TW_CLASS(constraints_max_norm,
+    "keras.constraints.MaxNorm|keras.constraints.max_norm(max_value: float = 2, axis: ints = 0) -> constraint",
+    .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &max_norm_methods,
+    .doc = "Norms along an axis are at most max_value.");
+
+static tw_tensor *non_neg(tw_constraint *self, tw_tensor *value)
+{
+    (void)self;
+    if (!tw__dtype_is_float(value->dtype)) {
+        tw__fail(TW_TYPE_ERROR, "NonNeg: a value of dtype %s, expected a floating point type", tw_dtype_name(value->dtype));
+        return NULL;
+    }
+    tw_auto tw_tensor *zero = tw__grad_constant(0, value);
+    tw_auto tw_tensor *holds = zero ? TW_BINARY(GreaterEqual, value, zero) : NULL;
+    tw_tensor *factor = holds ? tw__call(&tw__op_Cast, TW_IN(holds), 1, TW_WITH(TW_A_TYPE("DstT", value->dtype)), 1) : NULL;
+    return TW_G2(Mul, tw_retain(value), factor);
+}
+static const tw__constraint_methods non_neg_methods = { non_neg };
+
+TW_CLASS(constraints_non_neg, "keras.constraints.NonNeg|keras.constraints.non_neg() -> constraint",
+    .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &non_neg_methods,
+    .doc = "Values below 0 become 0.");
+
+static tw_tensor *unit_norm(tw_constraint *self, tw_tensor *value)
+{
+    const tw_constraints_unit_norm_args *args = tw_object_config(self);
+    tw_tensor *norms = norms_of(value, args->axis);
+    return norms ? TW_G2(RealDiv, tw_retain(value), TW_GN(AddV2, tw__keras_epsilon(), norms)) : NULL;
+}
+static const tw__constraint_methods unit_norm_methods = { unit_norm };
+
+TW_CLASS(constraints_unit_norm, "keras.constraints.UnitNorm|keras.constraints.unit_norm(axis: ints = 0) -> constraint",
+    .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &unit_norm_methods,
+    .doc = "Norms along an axis are 1.");
+
+static tw_tensor *min_max_norm(tw_constraint *self, tw_tensor *value)
+{
+    const tw_constraints_min_max_norm_args *args = tw_object_config(self);
+    tw_auto tw_tensor *norms = norms_of(value, args->axis);
+    if (!norms)
+        return NULL;
+    tw_tensor *inside = TW_GN(Mul, args->rate, clipped(norms, args->min_value, args->max_value));
+    return scaled(value, TW_G2(AddV2, inside, TW_GN(Mul, 1 - args->rate, tw_retain(norms))), norms);
+}
+static const tw__constraint_methods min_max_norm_methods = { min_max_norm };
+
+TW_CLASS(constraints_min_max_norm,
+    "keras.constraints.MinMaxNorm|keras.constraints.min_max_norm(min_value: float = 0, max_value: float = 1, rate: float = 1, "
+    "axis: ints = 0) -> constraint",
+    .parent = &tw__class_constraint, .size = sizeof(tw_constraint), .methods = &min_max_norm_methods,
+    .doc = "Norms along an axis come closer to [min_value, max_value], by the rate.");

@@ -29,6 +29,7 @@ typedef enum tw_attr_kind {
     TW_ATTR_STRINGS,
     TW_ATTR_TYPES,
     TW_ATTR_SHAPES,
+    TW_ATTR_FUNCS,
 } tw_attr_kind;
 
 /* One attr: a name and a value. As an argument it borrows what it points to. */
@@ -51,6 +52,7 @@ typedef struct tw_attr {
         const tw_string *strings;
         const tw_dtype *types;
         const tw_shape *shapes;
+        void *const *funcs;
     };
 } tw_attr;
 
@@ -63,6 +65,8 @@ typedef struct tw_attr {
 #define TW_A_SHAPE(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_SHAPE, .shape = (value_) })
 #define TW_A_TENSOR(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_TENSOR, .tensor = (value_) })
 #define TW_A_FUNC(name_, value_) ((tw_attr){ .name = (name_), .kind = TW_ATTR_FUNC, .func = (value_) })
+#define TW_A_FUNCS(name_, values_, count_) \
+    ((tw_attr){ .name = (name_), .kind = TW_ATTR_FUNCS, .count = (int32_t)(count_), .funcs = (values_) })
 #define TW_A_INTS(name_, values_, count_) \
     ((tw_attr){ .name = (name_), .kind = TW_ATTR_INTS, .count = (int32_t)(count_), .ints = (values_) })
 #define TW_A_TYPES(name_, values_, count_) \

@@ -10,5 +10,6 @@
 #include <thalweg/keras.h>
 #include <thalweg/saving.h>
 #include <thalweg/graph.h>
+#include <thalweg/function.h>
 
 #endif

@@ -137,6 +137,7 @@ static bool read_attr(call *c, int index, PyObject *value)
         attr->tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
         return tw__py_keep_object(&c->frame, attr->tensor);
     case TW_ATTR_FUNC:
+    case TW_ATTR_FUNCS:
     case TW_ATTR_NONE:
         tw__py_error(PyExc_NotImplementedError, "%s: the attr %s can't be given from Python", c->op->name, def->name);
         return false;

@@ -40,6 +40,8 @@ tw_status tw__no_memory(size_t size);
 void tw__error_prefix(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The code of the thread's error, TW_INTERNAL if there is none (a failure that set none). */
 tw_status tw__error_status(void);
+/* A line on the standard error stream: "WARNING:tensorflow:…". */
+void tw__log(const char *level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Takes the error out of the thread, to be given back by tw__error_restore; for work that must go on after a failure. */
 typedef struct tw__saved_error {
     tw_status code;

@@ -113,6 +113,18 @@ int tw_report(FILE *stream)
     return 1;
 }
 
+void tw__log(const char *level, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    flockfile(stderr);
+    fprintf(stderr, "%s:tensorflow:", level);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+    va_end(arguments);
+}
+
 const char *tw_version(void)
 {
     return TW_VERSION;

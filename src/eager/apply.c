@@ -87,8 +87,7 @@ static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
     return status;
 }
 
-/* An output that is an input itself becomes a tensor of its own over the same memory: tapes and graphs tell them apart by address. */
-static tw_status part_from_inputs(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
+tw_status tw__outputs_part(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
 {
     for (int i = 0; i < output_count; i++) {
         for (int k = 0; k < input_count; k++) {
@@ -196,7 +195,7 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
             status = tw__fail(TW_INTERNAL, "%s: the kernel left output %d empty", op->name, i);
     }
     if (status == TW_OK && op->makes_outputs)
-        status = part_from_inputs(inputs, input_count, outputs, count);
+        status = tw__outputs_part(inputs, input_count, outputs, count);
     if (status == TW_OK && tw__active_tapes)
         status = tw__tapes_record(op, inputs, input_count, complete, complete_count, outputs, count);
     if (status != TW_OK) {

@@ -37,6 +37,10 @@ tw_status tw__scope_push(const char *name); /* a scope inside the present one; N
 void tw__scope_pop(void);
 const char *tw__scope(void);                /* "" or "mlp/dense/" */
 
+/* ---- calls (apply.c) ---- */
+/* An output that is an input itself becomes a tensor of its own over the same memory: tapes and graphs tell them apart by address. */
+tw_status tw__outputs_part(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count);
+
 /* ---- state of eager kernels (apply.c) ---- */
 /* Forgets the state of every stateful kernel, e.g. the streams of random ops. */
 void tw__kernel_states_clear(void);

@@ -31,7 +31,7 @@ bool tw__pass_forward(tw__draft *draft, const tw__node *node, const int32_t *inp
 static bool has_function(const tw__node *node)
 {
     for (int i = 0; i < node->attr_count; i++) {
-        if (node->attrs[i].kind == TW_ATTR_FUNC)
+        if (node->attrs[i].kind == TW_ATTR_FUNC || node->attrs[i].kind == TW_ATTR_FUNCS)
             return true;
     }
     return false;

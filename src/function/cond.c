@@ -1,28 +1,33 @@
-/* If: one of two functions runs.
+/* If and Case: one of several functions runs.
  *
  * When it is differentiated, the node gets a richer form (graph.h) with branches that give what their gradients need: their results, then
- * the then-branch's inner values, then the else-branch's; a branch gives stand-ins (FakeParam) for the other's. The gradient is an If over
- * the branches' backward functions. If a gradient of those further outputs is asked for, the rich form is differentiated in turn. */
+ * every branch's inner values in order; a branch gives stand-ins (FakeParam) for the others'. The gradient is an If or Case over the
+ * branches' backward functions. If a gradient of those further outputs is asked for, the rich form is differentiated in turn. */
+#include <stdio.h>
+
 #include "function/control.h"
 #include "op/slices.h"
 #include "rows.h"
 
-typedef struct if_form {
+typedef struct branch_form {
     tw_object object;
-    tw__function *branches[2]; /* of the form before */
-    int results, extras[2];
-    struct if_form *lower;     /* how that one was made, if it keeps values, too */
-} if_form;
+    tw__function **branches; /* of the form before */
+    int *extras;             /* inner values of each */
+    int count, results, all; /* branches; outputs of the form before, of this one */
+    struct branch_form *lower; /* how that one was made, if it keeps values, too */
+} branch_form;
 
 static void form_destroy(void *self)
 {
-    if_form *form = self;
-    tw_release(form->branches[0]);
-    tw_release(form->branches[1]);
+    branch_form *form = self;
+    for (int i = 0; form->branches && i < form->count; i++)
+        tw_release(form->branches[i]);
+    tw__free(form->branches);
+    tw__free(form->extras);
     tw_release(form->lower);
 }
 
-static const tw_class form_class = { .name = "IfForm", .size = sizeof(if_form), .destroy = form_destroy };
+static const tw_class form_class = { .name = "BranchForm", .size = sizeof(branch_form), .destroy = form_destroy };
 
 tw_status tw__control_unite(tw_tensor ***list, int *count, const tw__function *f)
 {
@@ -43,8 +48,20 @@ tw_status tw__control_unite(tw_tensor ***list, int *count, const tw__function *f
 
 /* ---- the ops ---- */
 
+static bool is_case(const tw_op *op)
+{
+    return op == &tw__op_Case || op == &tw__op_StatelessCase;
+}
+
+static int count_of(const tw_op *op, const tw_attr *attrs)
+{
+    return is_case(op) ? tw__attr_find(op, attrs, "branches")->count : 2;
+}
+
 static tw__function *branch_of(const tw_op *op, const tw_attr *attrs, int which)
 {
+    if (is_case(op))
+        return tw__attr_find(op, attrs, "branches")->funcs[which];
     return tw__attr_find(op, attrs, which ? "else_branch" : "then_branch")->func;
 }
 
@@ -52,7 +69,7 @@ static tw_status check_branch(tw__inference *inference, int which)
 {
     tw__function *f = branch_of(inference->op, inference->attrs, which);
     if (!tw__is(f, &tw__function_class))
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the attr %s is no function", which ? "else_branch" : "then_branch");
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "branch %d is no function", which);
     if (f->input_count != inference->input_count - 1 || f->output_count != inference->output_count)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "branch %s takes %d inputs and gives %d outputs; the call has %d and %d", f->name,
                           f->input_count, f->output_count, inference->input_count - 1, inference->output_count);
@@ -82,13 +99,28 @@ static tw_shape common_shape(const tw_shape *a, const tw_shape *b)
     return common;
 }
 
-static tw_status if_shape(tw__inference *inference)
+/* What holds of output i of all branches. */
+static tw_shape shape_of_all(tw__function *const *branches, int count, int i)
 {
-    TW_TRY(check_branch(inference, 0));
-    TW_TRY(check_branch(inference, 1));
-    const tw__function *a = branch_of(inference->op, inference->attrs, 0), *b = branch_of(inference->op, inference->attrs, 1);
-    for (int i = 0; i < inference->output_count; i++)
-        inference->out_shapes[i] = common_shape(tw__function_output_shape(a, i), tw__function_output_shape(b, i));
+    tw_shape shape = *tw__function_output_shape(branches[0], i);
+    for (int b = 1; b < count; b++)
+        shape = common_shape(&shape, tw__function_output_shape(branches[b], i));
+    return shape;
+}
+
+static tw_status branch_shape(tw__inference *inference)
+{
+    int count = count_of(inference->op, inference->attrs);
+    if (is_case(inference->op))
+        TW_TRY(tw__need_rank(inference, 0, 0));
+    for (int b = 0; b < count; b++) {
+        TW_TRY(check_branch(inference, b));
+        const tw__function *f = branch_of(inference->op, inference->attrs, b);
+        for (int i = 0; i < inference->output_count; i++) {
+            const tw_shape *shape = tw__function_output_shape(f, i);
+            inference->out_shapes[i] = b ? common_shape(&inference->out_shapes[i], shape) : *shape;
+        }
+    }
     return TW_OK;
 }
 
@@ -109,17 +141,32 @@ static tw_status truth_of(const tw_op *op, const tw_tensor *tensor, bool *truth)
     return TW_OK;
 }
 
-static tw_status if_compute(tw__kernel *kernel)
+/* The last branch serves for every number that has none. */
+static int by_number(int64_t number, int count)
+{
+    return number >= 0 && number < count ? (int)number : count - 1;
+}
+
+static tw_status choose(const tw_op *op, const tw_attr *attrs, const tw_tensor *selector, tw__function **chosen)
 {
     bool truth = false;
-    TW_TRY(truth_of(kernel->op, kernel->inputs[0], &truth));
-    return tw__function_run(branch_of(kernel->op, kernel->attrs, truth ? 0 : 1), kernel->inputs + 1, kernel->outputs);
+    if (!is_case(op))
+        TW_TRY(truth_of(op, selector, &truth));
+    *chosen = branch_of(op, attrs, is_case(op) ? by_number(*(const int32_t *)selector->data, count_of(op, attrs)) : !truth);
+    return TW_OK;
+}
+
+static tw_status branch_compute(tw__kernel *kernel)
+{
+    tw__function *f = NULL;
+    TW_TRY(choose(kernel->op, kernel->attrs, kernel->inputs[0], &f));
+    return tw__function_run(f, kernel->inputs + 1, kernel->outputs);
 }
 
 /* ---- the form that keeps values ---- */
 
 typedef struct keeping {
-    if_form *form;
+    branch_form *form;
     int which;
 } keeping;
 
@@ -127,15 +174,14 @@ typedef struct keeping {
 static tw_status keeping_branch(void *context, tw_tensor *const *arguments, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
 {
     keeping *k = context;
-    if_form *form = k->form;
+    branch_form *form = k->form;
     tw__function *forward = form->branches[k->which]->forward;
-    int all = form->results + form->extras[0] + form->extras[1];
-    tw_tensor **results = tw__alloc_array((size_t)all + 1, sizeof *results), **own = tw__alloc_array((size_t)forward->output_count + 1, sizeof *own);
+    tw_tensor **results = tw__alloc_array((size_t)form->all + 1, sizeof *results), **own = tw__alloc_array((size_t)forward->output_count + 1, sizeof *own);
     tw_status status = results && own ? tw__function_call_plain(forward, arguments, own) : TW_RESOURCE_EXHAUSTED;
     int at = 0, mine = form->results;
     for (int i = 0; status == TW_OK && i < form->results; i++)
         results[at++] = own[i];
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < form->count; side++) {
         const tw__function *other = form->branches[side]->forward;
         for (int i = 0; status == TW_OK && i < form->extras[side]; i++) {
             if (side == k->which) {
@@ -155,7 +201,7 @@ static tw_status keeping_branch(void *context, tw_tensor *const *arguments, __at
     return status;
 }
 
-static tw__function *keep(if_form *form, int which)
+static tw__function *keep(branch_form *form, int which)
 {
     tw__function *plain = form->branches[which];
     size_t count = (size_t)plain->input_count + 1;
@@ -173,9 +219,10 @@ static tw__function *keep(if_form *form, int which)
     return f;
 }
 
-static tw_status enrich_with(tw__node *node, tw__function *const *branches, int count)
+static tw_status enrich_with(tw__node *node, tw__function *const *branches, const branch_form *form)
 {
     const tw__node *rich = tw__node_richest(node);
+    int count = form->all;
     tw_attr attrs[TW_MAX_ATTRS];
     tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
     tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
@@ -183,13 +230,15 @@ static tw_status enrich_with(tw__node *node, tw__function *const *branches, int 
     memcpy(attrs, rich->attrs, (size_t)rich->attr_count * sizeof *attrs);
     for (int i = 0; status == TW_OK && i < count; i++) {
         dtypes[i] = tw__function_output_dtype(branches[0], i);
-        shapes[i] = i < rich->output_count ? rich->out_shapes[i] : common_shape(tw__function_output_shape(branches[0], i), tw__function_output_shape(branches[1], i));
+        shapes[i] = i < rich->output_count ? rich->out_shapes[i] : shape_of_all(branches, form->count, i);
     }
     for (int i = 0; i < rich->attr_count; i++) {
         if (strcmp(attrs[i].name, "then_branch") == 0)
             attrs[i].func = branches[0];
         else if (strcmp(attrs[i].name, "else_branch") == 0)
             attrs[i].func = branches[1];
+        else if (strcmp(attrs[i].name, "branches") == 0)
+            attrs[i].funcs = (void *const *)branches;
         else if (strcmp(attrs[i].name, "Tout") == 0)
             attrs[i] = TW_A_TYPES("Tout", dtypes, count);
         else if (strcmp(attrs[i].name, "output_shapes") == 0)
@@ -202,47 +251,71 @@ static tw_status enrich_with(tw__node *node, tw__function *const *branches, int 
     return status;
 }
 
+static branch_form *make_form(const tw__node *rich)
+{
+    branch_form *form = tw__object_new(&form_class);
+    if (!form)
+        return NULL;
+    int count = count_of(rich->op, rich->attrs);
+    form->branches = tw__alloc_array((size_t)count, sizeof *form->branches);
+    form->extras = tw__alloc_array((size_t)count, sizeof *form->extras);
+    tw_status status = form->branches && form->extras ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    form->all = form->results = rich->output_count;
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        form->branches[i] = tw_retain(branch_of(rich->op, rich->attrs, i));
+        form->count = i + 1;
+        status = tw__function_differentiate(form->branches[i]);
+        if (status == TW_OK)
+            form->extras[i] = form->branches[i]->forward->output_count - rich->output_count;
+        form->all += form->extras[i];
+    }
+    if (status == TW_OK) {
+        form->lower = tw_retain(form->branches[0]->form);
+        return form;
+    }
+    tw_release(form);
+    return NULL;
+}
+
 static tw_status enrich(tw__node *node)
 {
-    const tw__node *rich = tw__node_richest(node);
-    tw_auto if_form *form = tw__object_new(&form_class);
-    if (!form)
-        return TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; i < 2; i++) {
-        form->branches[i] = tw_retain(branch_of(rich->op, rich->attrs, i));
-        TW_TRY(tw__function_differentiate(form->branches[i]));
-        form->extras[i] = form->branches[i]->forward->output_count - rich->output_count;
-    }
-    form->results = rich->output_count;
-    form->lower = tw_retain(form->branches[0]->form);
+    tw_auto branch_form *form = make_form(tw__node_richest(node));
+    tw__function **kept = form ? tw__alloc_array((size_t)form->count, sizeof *kept) : NULL;
+    if (!kept)
+        return tw__error_status();
+    tw_status status = TW_OK;
     tw__graph *outer = tw__tracing;
     tw__tracing = node->graph;
-    tw_auto tw__function *then_side = keep(form, 0), *else_side = then_side ? keep(form, 1) : NULL;
+    for (int i = 0; status == TW_OK && i < form->count; i++)
+        status = (kept[i] = keep(form, i)) ? TW_OK : tw__error_status();
     tw__tracing = outer;
-    if (!else_side)
-        return tw__error_status();
-    return enrich_with(node, (tw__function *[]){ then_side, else_side }, form->results + form->extras[0] + form->extras[1]);
+    if (status == TW_OK)
+        status = enrich_with(node, kept, form);
+    for (int i = 0; i < form->count; i++)
+        tw_release(kept[i]);
+    tw__free(kept);
+    return status;
 }
 
 /* The poorest form of the node that keeps what gradients of this many outputs need. */
-static if_form *form_for(const tw__node *node, int targets)
+static branch_form *form_for(const tw__node *node, int targets)
 {
     const tw__node *rich = tw__node_richest(node);
-    if_form *found = NULL;
-    for (if_form *form = (if_form *)branch_of(rich->op, rich->attrs, 0)->form; form && form->results >= targets; form = form->lower)
+    branch_form *found = NULL;
+    for (branch_form *form = (branch_form *)branch_of(rich->op, rich->attrs, 0)->form; form && form->results >= targets; form = form->lower)
         found = form;
     return found;
 }
 
 /* ---- the gradient ---- */
 
-typedef struct if_backward {
+typedef struct branch_backward {
     tw__gradient *g;
-    if_form *form;
+    branch_form *form;
     tw_tensor **outputs, **out_grads; /* of the form that keeps values */
     int which;
-    const bool *given; /* per input: whether a branch has a gradient for it */
-} if_backward;
+    const tw__function *const *given; /* per input: a branch that has a gradient for it, or NULL */
+} branch_backward;
 
 static tw_tensor *zero_gradient(tw_tensor *input, tw_dtype dtype)
 {
@@ -255,21 +328,25 @@ static tw_tensor *zero_gradient(tw_tensor *input, tw_dtype dtype)
 static tw_status backward_branch(void *context, __attribute__((unused)) tw_tensor *const *arguments, __attribute__((unused)) int count,
                                  tw_tensor ***outputs, int *output_count)
 {
-    if_backward *b = context;
+    branch_backward *b = context;
     tw__gradient *g = b->g;
-    const if_form *form = b->form;
-    const tw__function *f = form->branches[b->which], *other = form->branches[!b->which];
+    const branch_form *form = b->form;
+    const tw__function *f = form->branches[b->which];
+    int shift = 0;
+    for (int i = 0; i < b->which; i++)
+        shift += form->extras[i];
     tw_tensor **own = tw__alloc_array((size_t)f->forward->output_count + 1, sizeof *own);
     tw_tensor **gradients = tw__alloc_array((size_t)g->input_count + 1, sizeof *gradients);
     tw_tensor **results = tw__alloc_array((size_t)g->input_count + 1, sizeof *results);
     tw_status status = own && gradients && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < f->forward->output_count; i++)
-        own[i] = b->outputs[i < form->results || !b->which ? i : i + form->extras[0]];
+        own[i] = b->outputs[i < form->results ? i : i + shift];
     if (status == TW_OK)
         status = tw__derivative_call(f->derivative, g->inputs + 1, own, b->out_grads, gradients);
     int made = 0;
     for (int i = 1; status == TW_OK && i < g->input_count; i++) {
-        if (!b->given[i])
+        const tw__function *other = b->given[i];
+        if (!other)
             continue;
         tw_tensor *mine = gradients[i - 1];
         if (mine)
@@ -288,20 +365,28 @@ static tw_status backward_branch(void *context, __attribute__((unused)) tw_tenso
     return status;
 }
 
-static tw_status gradient_in_graph(tw__gradient *g, tw__node *node, if_form *form)
+static tw_status gradient_in_graph(tw__gradient *g, tw__node *node, branch_form *form)
 {
-    int count = form->results + form->extras[0] + form->extras[1], at = 0, result_count = 0;
-    bool *given = tw__alloc_array((size_t)g->input_count + 1, sizeof *given);
+    int count = form->all, at = 0, result_count = 0;
+    const tw__function **given = tw__alloc_array((size_t)g->input_count + 1, sizeof *given);
     tw_tensor **outputs = tw__alloc_array((size_t)count + 1, sizeof *outputs), **results = NULL;
     tw_tensor **out_grads = tw__alloc_array((size_t)count + 1, sizeof *out_grads);
-    tw_status status = given && outputs && out_grads ? tw__gradient_outputs(g, node, count, outputs) : TW_RESOURCE_EXHAUSTED;
+    branch_backward *sides = tw__alloc_array((size_t)form->count, sizeof *sides);
+    tw__branch *branches = tw__alloc_array((size_t)form->count, sizeof *branches);
+    tw_status status = given && outputs && out_grads && sides && branches ? tw__gradient_outputs(g, node, count, outputs) : TW_RESOURCE_EXHAUSTED;
     for (int i = 0; status == TW_OK && i < count && i < g->output_count; i++)
         out_grads[i] = g->output_grads[i];
-    for (int i = 1; status == TW_OK && i < g->input_count; i++)
-        given[i] = g->wanted[i] && (form->branches[0]->derivative->sources[i - 1] >= 0 || form->branches[1]->derivative->sources[i - 1] >= 0);
-    if_backward then_side = { g, form, outputs, out_grads, 0, given }, else_side = { g, form, outputs, out_grads, 1, given };
+    for (int i = 1; status == TW_OK && i < g->input_count; i++) {
+        for (int b = 0; g->wanted[i] && b < form->count && !given[i]; b++)
+            given[i] = form->branches[b]->derivative->sources[i - 1] >= 0 ? form->branches[b] : NULL;
+    }
+    for (int b = 0; status == TW_OK && b < form->count; b++) {
+        sides[b] = (branch_backward){ g, form, outputs, out_grads, b, given };
+        branches[b] = (tw__branch){ backward_branch, &sides[b] };
+    }
     if (status == TW_OK)
-        status = tw__cond(g->inputs[0], backward_branch, &then_side, backward_branch, &else_side, &results, &result_count);
+        status = is_case(g->op) ? tw__switch(g->inputs[0], branches, form->count, &results, &result_count)
+                                : tw__cond(g->inputs[0], backward_branch, &sides[0], backward_branch, &sides[1], &results, &result_count);
     for (int i = 1; status == TW_OK && i < g->input_count; i++) {
         if (given[i])
             g->input_grads[i] = results[at++];
@@ -312,15 +397,16 @@ static tw_status gradient_in_graph(tw__gradient *g, tw__node *node, if_form *for
     tw__free(given);
     tw__free(outputs);
     tw__free(out_grads);
+    tw__free(sides);
+    tw__free(branches);
     return status;
 }
 
 /* It ran already: the branch runs again, with what its gradient needs. */
 static tw_status gradient_of_run(tw__gradient *g)
 {
-    bool truth = false;
-    TW_TRY(truth_of(g->op, g->inputs[0], &truth));
-    tw__function *f = branch_of(g->op, g->attrs, truth ? 0 : 1);
+    tw__function *f = NULL;
+    TW_TRY(choose(g->op, g->attrs, g->inputs[0], &f));
     TW_TRY(tw__function_differentiate(f));
     if (f->stateful)
         return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient of branch %s, which has side effects, outside of a function", f->name);
@@ -334,7 +420,7 @@ static tw_status gradient_of_run(tw__gradient *g)
     return status;
 }
 
-static tw_status if_gradient(tw__gradient *g)
+static tw_status branch_gradient(tw__gradient *g)
 {
     tw__node *node = g->outputs[0]->node;
     if (!node)
@@ -348,14 +434,26 @@ static tw_status if_gradient(tw__gradient *g)
 TW_OP(If,
     .inputs = "cond: Tcond, input: Tin", .outputs = "output: Tout",
     .attrs = "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch: func, output_shapes: list(shape) = []",
-    .shape = if_shape, .compute = if_compute, .gradient = if_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true,
+    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true,
     .doc = "Runs one of two functions, which may have side effects.");
 
 TW_OP(StatelessIf,
     .inputs = "cond: Tcond, input: Tin", .outputs = "output: Tout",
     .attrs = "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch: func, output_shapes: list(shape) = []",
-    .shape = if_shape, .compute = if_compute, .gradient = if_gradient, .makes_outputs = true, .reads_variable = true,
+    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true,
     .doc = "Runs one of two functions.");
+
+TW_OP(Case,
+    .inputs = "branch_index: int32, input: Tin", .outputs = "output: Tout",
+    .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes: list(shape) = []",
+    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true,
+    .doc = "Runs one of several functions, which may have side effects; the last one for numbers that have none.");
+
+TW_OP(StatelessCase,
+    .inputs = "branch_index: int32, input: Tin", .outputs = "output: Tout",
+    .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes: list(shape) = []",
+    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true,
+    .doc = "Runs one of several functions; the last one for numbers that have none.");
 
 static tw_status fake_shape(tw__inference *inference)
 {
@@ -380,54 +478,92 @@ TW_OP(FakeParam,
 
 /* ---- building ---- */
 
-static tw_status apply_if(tw__function *a, tw__function *b, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
+static tw_status apply(bool by_case, tw__function *const *branches, int count, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
+                       int output_count)
 {
     tw_dtype *types = tw__alloc_array((size_t)output_count + 1, sizeof *types);
     if (!types)
         return TW_RESOURCE_EXHAUSTED;
+    bool stateful = false;
     for (int i = 0; i < output_count; i++)
-        types[i] = tw__function_output_dtype(a, i);
-    tw_attr attrs[] = { TW_A_TYPES("Tout", types, output_count), TW_A_FUNC("then_branch", a), TW_A_FUNC("else_branch", b) };
-    tw_status status = tw__apply(a->stateful || b->stateful ? &tw__op_If : &tw__op_StatelessIf, inputs, input_count, attrs, 3, outputs, &output_count);
+        types[i] = tw__function_output_dtype(branches[0], i);
+    for (int b = 0; b < count; b++)
+        stateful |= branches[b]->stateful;
+    tw_attr of_if[] = { TW_A_TYPES("Tout", types, output_count), TW_A_FUNC("then_branch", branches[0]), TW_A_FUNC("else_branch", branches[count - 1]) };
+    tw_attr of_case[] = { of_if[0], TW_A_FUNCS("branches", (void *const *)branches, count) };
+    const tw_op *op = by_case ? (stateful ? &tw__op_Case : &tw__op_StatelessCase) : (stateful ? &tw__op_If : &tw__op_StatelessIf);
+    tw_status status = tw__apply(op, inputs, input_count, by_case ? of_case : of_if, by_case ? 2 : 3, outputs, &output_count);
     tw__free(types);
     return status;
 }
 
-static tw_status build_if(tw_tensor *predicate, tw__function *a, tw__function *b, tw_tensor ***outputs, int *output_count)
+static tw_status check_alike(bool by_case, tw__function *const *branches, int count)
 {
-    if (a->output_count != b->output_count)
-        return tw__fail(TW_TYPE_ERROR, "true_fn and false_fn must return the same number of values, got %d and %d", a->output_count, b->output_count);
-    for (int i = 0; i < a->output_count; i++) {
-        tw_dtype x = tw__function_output_dtype(a, i), y = tw__function_output_dtype(b, i);
-        if (x != y)
-            return tw__fail(TW_TYPE_ERROR, "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return values. "
-                            "Output %d is %s in true_fn and %s in false_fn", i, tw_dtype_name(x), tw_dtype_name(y));
+    const tw__function *a = branches[0];
+    for (int b = 1; b < count; b++) {
+        const char *first = by_case ? "branches[0]" : "true_fn", *function = by_case ? "tf.switch_case" : "tf.cond";
+        char number[32];
+        snprintf(number, sizeof number, by_case ? "branches[%d]" : "false_fn", b);
+        if (branches[b]->output_count != a->output_count)
+            return tw__fail(TW_TYPE_ERROR, "%s and %s must return the same number of values, got %d and %d", first, number, a->output_count,
+                            branches[b]->output_count);
+        for (int i = 0; i < a->output_count; i++) {
+            tw_dtype x = tw__function_output_dtype(a, i), y = tw__function_output_dtype(branches[b], i);
+            if (x != y)
+                return tw__fail(TW_TYPE_ERROR, "%s and %s arguments to %s must have the same number, type, and overall structure of return values. "
+                                "Output %d is %s in %s and %s in %s", first, number, function, i, tw_dtype_name(x), first, tw_dtype_name(y), number);
+        }
     }
+    return TW_OK;
+}
+
+static tw_status build(bool by_case, tw_tensor *selector, tw__function **branches, int count, tw_tensor ***outputs, int *output_count)
+{
+    TW_TRY(check_alike(by_case, branches, count));
     tw_tensor **captures = NULL;
-    int count = 0;
-    tw_status status = tw__control_unite(&captures, &count, a);
-    if (status == TW_OK)
-        status = tw__control_unite(&captures, &count, b);
-    tw_tensor **inputs = tw__alloc_array((size_t)count + 2, sizeof *inputs);
-    *outputs = tw__alloc_array((size_t)a->output_count + 1, sizeof **outputs);
+    int captured = 0;
+    tw_status status = TW_OK;
+    for (int b = 0; status == TW_OK && b < count; b++)
+        status = tw__control_unite(&captures, &captured, branches[b]);
+    tw_tensor **inputs = tw__alloc_array((size_t)captured + 2, sizeof *inputs);
+    *outputs = tw__alloc_array((size_t)branches[0]->output_count + 1, sizeof **outputs);
     if (!inputs || !*outputs)
         status = TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK) {
-        inputs[0] = predicate;
-        memcpy(inputs + 1, captures, (size_t)count * sizeof *inputs);
-        status = tw__function_set_captures(a, inputs + 1, count);
+        inputs[0] = selector;
+        memcpy(inputs + 1, captures, (size_t)captured * sizeof *inputs);
     }
+    for (int b = 0; status == TW_OK && b < count; b++)
+        status = tw__function_set_captures(branches[b], inputs + 1, captured);
     if (status == TW_OK)
-        status = tw__function_set_captures(b, inputs + 1, count);
-    if (status == TW_OK)
-        status = apply_if(a, b, inputs, count + 1, *outputs, a->output_count);
-    *output_count = a->output_count;
+        status = apply(by_case, branches, count, inputs, captured + 1, *outputs, branches[0]->output_count);
+    *output_count = branches[0]->output_count;
     if (status != TW_OK) {
         tw__free(*outputs);
         *outputs = NULL;
     }
     tw__free(inputs);
     tw__free(captures);
+    return status;
+}
+
+static tw_status trace_and_build(bool by_case, tw_tensor *selector, const tw__branch *branches, int count, tw_tensor ***outputs, int *output_count)
+{
+    tw__function **made = tw__alloc_array((size_t)count, sizeof *made);
+    if (!made)
+        return TW_RESOURCE_EXHAUSTED;
+    tw_status status = TW_OK;
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        char *name = by_case ? tw__format("switch_case_indexed_case_branch%d", i) : tw__strdup(i ? "cond_false" : "cond_true");
+        made[i] = name ? tw__function_trace(name, NULL, NULL, 0, branches[i].body, branches[i].context) : NULL;
+        tw__free(name);
+        status = made[i] ? TW_OK : tw__error_status();
+    }
+    if (status == TW_OK)
+        status = build(by_case, selector, made, count, outputs, output_count);
+    for (int i = 0; i < count; i++)
+        tw_release(made[i]);
+    tw__free(made);
     return status;
 }
 
@@ -443,7 +579,21 @@ tw_status tw__cond(tw_tensor *predicate, tw__function_body then_body, void *then
         TW_TRY(truth_of(&tw__op_If, predicate, &truth));
         return truth ? then_body(then_context, NULL, 0, outputs, output_count) : else_body(else_context, NULL, 0, outputs, output_count);
     }
-    tw_auto tw__function *a = tw__function_trace("cond_true", NULL, NULL, 0, then_body, then_context);
-    tw_auto tw__function *b = a ? tw__function_trace("cond_false", NULL, NULL, 0, else_body, else_context) : NULL;
-    return b ? build_if(predicate, a, b, outputs, output_count) : tw__error_status();
+    tw__branch branches[] = { { then_body, then_context }, { else_body, else_context } };
+    return trace_and_build(false, predicate, branches, 2, outputs, output_count);
+}
+
+tw_status tw__switch(tw_tensor *index, const tw__branch *branches, int count, tw_tensor ***outputs, int *output_count)
+{
+    *outputs = NULL;
+    *output_count = 0;
+    if (!index)
+        return tw__error_status();
+    if (index->dtype != TW_INT32 || index->shape.rank > 0)
+        return tw__fail(TW_TYPE_ERROR, "branch_index must be an int32 scalar, got %s %s", tw_dtype_name(index->dtype), tw__shape_text(&index->shape));
+    if (!tw__tracing && !index->node) {
+        const tw__branch *taken = &branches[by_number(tw_tensor_int_at(index, 0), count)];
+        return taken->body(taken->context, NULL, 0, outputs, output_count);
+    }
+    return trace_and_build(true, index, branches, count, outputs, output_count);
 }

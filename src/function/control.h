@@ -1,4 +1,4 @@
-/* Branches and loops of graphs: If and While with functions made of C bodies; run directly when nothing is traced. */
+/* Branches and loops of graphs: If, Case and While with functions made of C bodies; run directly when nothing is traced. */
 #ifndef TW_CONTROL_H
 #define TW_CONTROL_H
 
@@ -7,6 +7,13 @@
 /* The results of one of two bodies (without arguments). *outputs is an array from tw__alloc; the tensors and it are the caller's. */
 tw_status tw__cond(tw_tensor *predicate, tw__function_body then_body, void *then_context, tw__function_body else_body, void *else_context,
                    tw_tensor ***outputs, int *output_count);
+
+/* The results of body number `index` (without arguments), of the last one if there is none of that number. */
+typedef struct tw__branch {
+    tw__function_body body;
+    void *context;
+} tw__branch;
+tw_status tw__switch(tw_tensor *index, const tw__branch *branches, int count, tw_tensor ***outputs, int *output_count);
 
 typedef struct tw__loop {
     tw__function_body cond, body;  /* cond gives one bool; body as many values as it gets */

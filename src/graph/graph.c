@@ -69,6 +69,11 @@ static void drop_functions(tw_attr *attrs, int count)
             void *function = attrs[i].func;
             attrs[i].func = NULL;
             tw_release(function);
+        } else if (attrs[i].kind == TW_ATTR_FUNCS) {
+            int members = attrs[i].count;
+            attrs[i].count = 0;
+            for (int k = 0; k < members; k++)
+                tw_release(attrs[i].funcs[k]);
         }
     }
 }
@@ -175,7 +180,9 @@ static const char *default_name(const tw_op *op)
         const char *op, *name;
     } names[] = { { "AddV2", "add" },   { "Sub", "sub" },         { "Mul", "mul" },           { "RealDiv", "truediv" }, { "FloorDiv", "floordiv" },
                   { "FloorMod", "mod" }, { "Pow", "pow" },        { "ConcatV2", "concat" },   { "Pack", "stack" },      { "GatherV2", "GatherV2" },
-                  { "StridedSlice", "strided_slice" },            { "Transpose", "transpose" }, { "Range", "range" },   { "SelectV2", "SelectV2" } };
+                  { "StridedSlice", "strided_slice" },            { "Transpose", "transpose" }, { "Range", "range" },   { "SelectV2", "SelectV2" },
+                  { "If", "cond" },      { "StatelessIf", "cond" }, { "While", "while" },       { "StatelessWhile", "while" },
+                  { "Case", "indexed_case" },                     { "StatelessCase", "indexed_case" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i].op, op->name) == 0)
             return names[i].name;
@@ -221,6 +228,23 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
     }
     graph->nodes[graph->node_count++] = node;
     return node;
+}
+
+tw_status tw__node_rename(tw__node *node, const char *base)
+{
+    tw__graph *graph = node->graph;
+    char *name = unique_name(graph, base);
+    if (!name || tw__map_put(&graph->names, name, strlen(name), node) != TW_OK) {
+        tw__free(name);
+        return TW_RESOURCE_EXHAUSTED;
+    }
+    /* The old name stays taken, but nobody is found by it. */
+    tw_status status = tw__map_put(&graph->names, node->name, strlen(node->name), NULL);
+    tw__free(node->name);
+    node->name = name;
+    if (node->lean)
+        node->lean->name = name;
+    return status;
 }
 
 tw_status tw__node_follow(tw__node *node, tw__node *earlier)

@@ -83,6 +83,8 @@ extern _Thread_local tw__graph *tw__tracing;
 /* Appends a node. `attrs` are complete; inputs are edges of this graph. Name NULL: after the op. */
 tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, const tw__edge *inputs, int input_count, const tw_attr *attrs,
                         int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count);
+/* Another name, made unique if it is taken. */
+tw_status tw__node_rename(tw__node *node, const char *name);
 /* A control input: an earlier node of the graph that runs whenever this one does. */
 tw_status tw__node_follow(tw__node *node, tw__node *earlier);
 /* Output i as a symbolic tensor; a new reference. */

@@ -34,6 +34,8 @@ static uint32_t number_of(tw_attr_kind kind)
         return SHAPE;
     case TW_ATTR_TENSOR:
         return TENSOR;
+    case TW_ATTR_FUNCS:
+        return LIST_FUNC;
     default:
         return FUNC;
     }
@@ -81,7 +83,7 @@ static tw_status walk_list(tw_string bytes, tw_attr_kind kind, void *items, size
         if (field.number != number_of(kind))
             return tw__fail(TW_INVALID_ARGUMENT, "a list whose members are of another kind than the op takes");
         if (field.wire == wire) {
-            if (items && kind == TW_ATTR_STRINGS)
+            if (items && (kind == TW_ATTR_STRINGS || kind == TW_ATTR_FUNCS))
                 ((tw_string *)items)[*count] = bytes_of(&field);
             else if (items && kind == TW_ATTR_SHAPES)
                 TW_TRY(tw__shape_message_read(bytes_of(&field), &((tw_shape *)items)[*count]));
@@ -106,11 +108,23 @@ static tw_status walk_list(tw_string bytes, tw_attr_kind kind, void *items, size
     return proto.failed || *count > INT32_MAX ? tw__fail(TW_DATA_LOSS, "a list that can't be read") : TW_OK;
 }
 
-static tw_status read_list(tw_string bytes, tw_attr_kind kind, tw_attr *attr, void **block)
+static tw_status read_function_name(tw_string bytes, tw_string *name);
+
+static tw_status find_function(const tw__function_source *functions, tw_string bytes, void **function)
+{
+    tw_string name;
+    TW_TRY(read_function_name(bytes, &name));
+    *function = functions->find ? functions->find(functions->context, name) : NULL;
+    if (!*function && !functions->find)
+        return tw__fail(TW_NOT_FOUND, "the function '%.*s', but there is no library", TW_SHOWN(name));
+    return *function ? TW_OK : tw__error_status();
+}
+
+static tw_status read_list(tw_string bytes, tw_attr_kind kind, const tw__function_source *functions, tw_attr *attr, void **block)
 {
     size_t count;
     TW_TRY(walk_list(bytes, kind, NULL, &count));
-    size_t size = kind == TW_ATTR_STRINGS ? sizeof(tw_string)
+    size_t size = kind == TW_ATTR_STRINGS || kind == TW_ATTR_FUNCS ? sizeof(tw_string)
                   : kind == TW_ATTR_SHAPES ? sizeof(tw_shape)
                   : kind == TW_ATTR_BOOLS  ? sizeof(bool)
                   : kind == TW_ATTR_TYPES  ? sizeof(tw_dtype)
@@ -119,6 +133,8 @@ static tw_status read_list(tw_string bytes, tw_attr_kind kind, tw_attr *attr, vo
     if (!*block)
         return TW_RESOURCE_EXHAUSTED;
     TW_TRY(walk_list(bytes, kind, *block, &count));
+    for (size_t i = 0; kind == TW_ATTR_FUNCS && i < count; i++)
+        TW_TRY(find_function(functions, ((tw_string *)*block)[i], &((void **)*block)[i])); /* a pointer is smaller than a string */
     attr->ints = *block; /* the members of the union are all pointers here */
     attr->count = (int32_t)count;
     return TW_OK;
@@ -161,7 +177,7 @@ tw_status tw__attr_message_read(tw_string bytes, tw_attr_kind kind, const tw__fu
     if (last.number != (list ? LIST : number_of(kind)) || last.wire != wire)
         return tw__fail(TW_INVALID_ARGUMENT, "a value of another kind than the op takes");
     attr->kind = kind;
-    tw_string inner = bytes_of(&last), name;
+    tw_string inner = bytes_of(&last);
     switch (kind) {
     case TW_ATTR_INT:
         attr->i = (int64_t)last.value;
@@ -186,13 +202,9 @@ tw_status tw__attr_message_read(tw_string bytes, tw_attr_kind kind, const tw__fu
     case TW_ATTR_TENSOR:
         return read_tensor(inner, budget, attr, object);
     case TW_ATTR_FUNC:
-        TW_TRY(read_function_name(inner, &name));
-        attr->func = functions->find ? functions->find(functions->context, name) : NULL;
-        if (!attr->func && !functions->find)
-            return tw__fail(TW_NOT_FOUND, "the function '%.*s', but there is no library", TW_SHOWN(name));
-        return attr->func ? TW_OK : tw__error_status();
+        return find_function(functions, inner, &attr->func);
     default:
-        return read_list(inner, kind, attr, block);
+        return read_list(inner, kind, functions, attr, block);
     }
 }
 
@@ -228,8 +240,22 @@ static uint32_t float_bits(double value)
     return bits;
 }
 
-static void write_list(tw__text *text, const tw_attr *attr)
+static tw_status write_function(tw__text *text, uint32_t number, const char *attr, void *function, const tw__function_names *functions)
 {
+    const char *name = function ? functions->name(functions->context, function) : NULL;
+    if (!name)
+        return tw__fail(TW_INVALID_ARGUMENT, "the attr %s names no function", attr);
+    tw__text inner = { 0 };
+    tw__proto_add_bytes(&inner, 1, name, strlen(name));
+    tw__proto_add_bytes(text, number, inner.data, inner.size);
+    text->failed |= inner.failed;
+    tw__text_free(&inner);
+    return TW_OK;
+}
+
+static tw_status write_list(tw__text *text, const tw_attr *attr, const tw__function_names *functions)
+{
+    tw_status status = TW_OK;
     tw__text packed = { 0 };
     uint32_t number = number_of(attr->kind);
     for (int i = 0; i < attr->count; i++) {
@@ -251,6 +277,9 @@ static void write_list(tw__text *text, const tw_attr *attr)
         case TW_ATTR_STRINGS:
             tw__proto_add_bytes(text, number, attr->strings[i].data, attr->strings[i].size);
             break;
+        case TW_ATTR_FUNCS:
+            status = status == TW_OK ? write_function(text, LIST_FUNC, attr->name, attr->funcs[i], functions) : status;
+            break;
         default:
             tw__shape_message_write(text, number, &attr->shapes[i]);
         }
@@ -259,11 +288,13 @@ static void write_list(tw__text *text, const tw_attr *attr)
         tw__proto_add_bytes(text, number, packed.data, packed.size);
     text->failed |= packed.failed;
     tw__text_free(&packed);
+    return status;
 }
 
 static tw_status write_value(tw__text *text, const tw_attr *attr, const tw__function_names *functions)
 {
     uint32_t number = number_of(attr->kind);
+    tw_status status = TW_OK;
     tw__text inner = { 0 };
     switch (attr->kind) {
     case TW_ATTR_INT:
@@ -286,21 +317,15 @@ static tw_status write_value(tw__text *text, const tw_attr *attr, const tw__func
         break;
     case TW_ATTR_TENSOR:
         return tw__tensor_message_write(text, number, attr->tensor);
-    case TW_ATTR_FUNC: {
-        const char *name = attr->func ? functions->name(functions->context, attr->func) : NULL;
-        if (!name)
-            return tw__fail(TW_INVALID_ARGUMENT, "the attr %s names no function", attr->name);
-        tw__proto_add_bytes(&inner, 1, name, strlen(name));
-        tw__proto_add_bytes(text, number, inner.data, inner.size);
-        break;
-    }
+    case TW_ATTR_FUNC:
+        return write_function(text, number, attr->name, attr->func, functions);
     default:
-        write_list(&inner, attr);
+        status = write_list(&inner, attr, functions);
         tw__proto_add_bytes(text, LIST, inner.data, inner.size);
     }
     text->failed |= inner.failed;
     tw__text_free(&inner);
-    return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
+    return text->failed ? TW_RESOURCE_EXHAUSTED : status;
 }
 
 tw_status tw__attr_message_write(tw__text *text, const tw_attr *attr, const tw__function_names *functions)

@@ -20,6 +20,8 @@ static size_t list_bytes(const tw_attr *attr)
         return count * sizeof(tw_dtype);
     case TW_ATTR_SHAPES:
         return count * sizeof(tw_shape);
+    case TW_ATTR_FUNCS:
+        return count * sizeof(void *);
     case TW_ATTR_STRINGS: {
         size_t bytes = count * sizeof(tw_string);
         for (size_t i = 0; i < count; i++)
@@ -76,6 +78,8 @@ tw_attr *tw__attrs_copy(const tw_attr *attrs, int count, void *block)
         } else if (bytes) {
             memcpy(free_space, attr->ints, bytes);
             attr->ints = (const int64_t *)free_space; /* the members of the union are all pointers here */
+            for (int k = 0; attr->kind == TW_ATTR_FUNCS && k < attr->count; k++)
+                tw_retain(attr->funcs[k]);
         }
         free_space += round_up(bytes);
     }
@@ -87,6 +91,8 @@ void tw__attrs_end(tw_attr *attrs, int count)
     for (int i = 0; attrs && i < count; i++) {
         if (attrs[i].kind == TW_ATTR_TENSOR || attrs[i].kind == TW_ATTR_FUNC)
             tw_release(attrs[i].func);
+        for (int k = 0; attrs[i].kind == TW_ATTR_FUNCS && k < attrs[i].count; k++)
+            tw_release(attrs[i].funcs[k]);
     }
 }
 

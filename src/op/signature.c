@@ -85,6 +85,8 @@ static tw_attr_kind list_of(tw_attr_kind kind)
         return TW_ATTR_TYPES;
     case TW_ATTR_SHAPE:
         return TW_ATTR_SHAPES;
+    case TW_ATTR_FUNC:
+        return TW_ATTR_FUNCS;
     default:
         return TW_ATTR_NONE;
     }

@@ -132,8 +132,8 @@ tw_status tw__load_checkpoint_state(const char *directory, const char *name, tw_
             *found = true;
             status = join_all(directory, state);
         } else if (status != TW_RESOURCE_EXHAUSTED) {
-            tw__saving_log("WARNING", "%s: %s", tw_status_name(status), tw_error_message());
-            tw__saving_log("WARNING", "%s: Checkpoint ignored", file);
+            tw__log("WARNING", "%s: %s", tw_status_name(status), tw_error_message());
+            tw__log("WARNING", "%s: Checkpoint ignored", file);
             tw_clear_error();
             status = TW_OK;
         }
@@ -159,7 +159,7 @@ TW_API(train_latest_checkpoint, "train.latest_checkpoint(checkpoint_dir: str, la
     tw__checkpoint_state_free(&state);
     char *index = tw__format("%s.index", path);
     if (index && !tw__path_exists(index) && !tw__path_exists(path)) {
-        tw__saving_log("ERROR", "Couldn't match files for checkpoint %s", path);
+        tw__log("ERROR", "Couldn't match files for checkpoint %s", path);
         tw__free(path);
         path = NULL;
     }

@@ -98,7 +98,7 @@ static tw_status recover(tw_checkpoint_manager *manager)
     state.model_checkpoint_path = NULL;
     manager->last_preserved = state.last_preserved_timestamp;
     if (now < manager->last_preserved) {
-        tw__saving_log("WARNING", "time.time() returned a value %f seconds behind the last preserved checkpoint timestamp.",
+        tw__log("WARNING", "time.time() returned a value %f seconds behind the last preserved checkpoint timestamp.",
                        manager->last_preserved - now);
         manager->last_preserved = now;
     }

@@ -91,14 +91,14 @@ static void warn_of_unused(tw__restore *restore)
         if (restore->graph.nodes[i].attribute_count == 0 || restore->matched[i])
             continue;
         if (!any) {
-            tw__saving_log("WARNING", "%s", first);
+            tw__log("WARNING", "%s", first);
             if (tw__saved_names_find(&names, &restore->graph) != TW_OK)
                 break;
         }
         any = true;
         tw__text_clear(&name);
         tw__saved_name_add(&name, &names, i);
-        tw__saving_log("WARNING", "Value in checkpoint could not be found in the restored object: %s", name.data ? name.data : "");
+        tw__log("WARNING", "Value in checkpoint could not be found in the restored object: %s", name.data ? name.data : "");
     }
     tw__saved_names_free(&names);
     tw__text_free(&name);
@@ -152,7 +152,7 @@ static tw_status bind_node(binding *w, size_t node, tw_trackable *object)
         w->queue[w->count++] = node;
     } else if (other != object) {
         char *one = tw__trackable_repr(other), *two = tw__trackable_repr(object);
-        tw__saving_log("WARNING", "Inconsistent references when loading the checkpoint into this object graph. For example, in the saved "
+        tw__log("WARNING", "Inconsistent references when loading the checkpoint into this object graph. For example, in the saved "
                        "checkpoint object, `model.layer.weight` and `model.layer_copy.weight` reference the same variable, while in "
                        "the current object these are two different variables. The referenced variables are:(%s and %s).",
                        one ? one : "", two ? two : "");

@@ -15,7 +15,6 @@
 #define TW__VALUE_NAME "VARIABLE_VALUE"
 
 /* "WARNING:tensorflow:…" on stderr. */
-void tw__saving_log(const char *level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As Python's repr() prints it: a variable with its value, other objects by their class. */
 char *tw__trackable_repr(const tw_trackable *object);
 

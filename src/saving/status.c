@@ -75,18 +75,6 @@ void tw__status_optional(tw_load_status *status, tw_variable *variable)
 
 /* ---- what objects are called in messages ---- */
 
-void tw__saving_log(const char *level, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    flockfile(stderr);
-    fprintf(stderr, "%s:tensorflow:", level);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    funlockfile(stderr);
-    va_end(arguments);
-}
-
 /* The part of a tensor's repr that tells the value: "numpy=array([1., 2.], dtype=float32)". */
 static char *value_text(tw_variable *variable)
 {

@@ -13,10 +13,8 @@ SCRIPT = os.path.join(ROOT, "examples", "python", "mlp_checkpoint.py")
 IN_C = [PROGRAM]
 IN_PYTHON = [sys.executable, "-m", "thalweg", SCRIPT]
 
-pytestmark = [
-    pytest.mark.skipif(not os.path.exists("/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz"), reason="Fashion-MNIST is not there"),
-    pytest.mark.skipif(not os.path.exists(PROGRAM), reason="the example is not built"),
-]
+pytestmark = pytest.mark.skipif(not os.path.exists(PROGRAM), reason="the example is not built")
+needs_data = pytest.mark.skipif(not os.path.exists("/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz"), reason="Fashion-MNIST is not there")
 
 
 def run(command, *arguments):
@@ -30,6 +28,7 @@ def accuracy(text):
     return float(re.search(r"test accuracy ([\d.]+)", text).group(1))
 
 
+@needs_data
 @pytest.mark.parametrize("writer, reader", [(IN_C, IN_PYTHON), (IN_PYTHON, IN_C)], ids=["c", "python"])
 def test_train_save_restore(writer, reader, tmp_path):
     save = "--save-dir=%s" % tmp_path
@@ -44,3 +43,9 @@ def test_train_save_restore(writer, reader, tmp_path):
 def test_usage():
     done = subprocess.run([PROGRAM, "--mode=x"], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.startswith("usage: ")
+
+
+def test_traced_step():
+    text = run([os.path.join(BUILD, "bin", "traced_step")])
+    found = re.search(r"accuracy ([\d.]+) after 400 steps, traced 1 times", text)
+    assert found and float(found.group(1)) > 0.95

@@ -1,0 +1,89 @@
+/* Functions of graphs: a C function that calls tw_… operations is traced once per kind of arguments into a graph, and what was traced runs.
+ * Branches and loops stand in the graph; outside of functions they run at once.
+ *
+ *     static tw_tensors square_plus(void *user, tw_tensors in)
+ *     {
+ *         tw_auto tw_tensor *square = tw_multiply(in.items[0], in.items[0]);
+ *         return tw_give(tw_add(square, user));
+ *     }
+ *     tw_auto tw_function *f = tw_function_new(square_plus, bias);
+ *     tw_auto tw_tensor *y = tw_function_value(f, TW_TENSORS(x));
+ *
+ * Inside a body the tensors have dtypes and shapes but no elements. Tensors from outside and variables may be used; variables are read at
+ * every call. A call under a gradient tape is differentiated like any operation.
+ */
+#ifndef THALWEG_FUNCTION_H
+#define THALWEG_FUNCTION_H
+
+#include <thalweg/tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The body of a function, branch or loop: takes tensors, which are borrowed, and gives tensors by tw_give. */
+typedef tw_tensors (*tw_body)(void *user, tw_tensors arguments);
+
+/* What a body gives: takes the references. If one of them is NULL the rest is released, and the body counts as failed. */
+TW_API_FUNCTION tw_tensors tw_give_(tw_tensors taken);
+#define tw_give(...) tw_give_(TW_TENSORS(__VA_ARGS__))
+#define TW_GIVE_NOTHING ((tw_tensors){ NULL, 0 })
+#define TW_GIVE_FAILURE ((tw_tensors){ NULL, -1 })
+
+/* A tensor without elements: its dtype and its shape, of which parts may be unknown (-1). */
+typedef struct tw_spec {
+    tw_dtype dtype;
+    tw_shape shape;
+} tw_spec;
+typedef struct tw_specs {
+    const tw_spec *items;
+    int64_t count;
+} tw_specs;
+#define TW_SPECS(...) \
+    ((tw_specs){ (const tw_spec[]){ __VA_ARGS__ }, (int64_t)(sizeof((const tw_spec[]){ __VA_ARGS__ }) / sizeof(tw_spec)) })
+
+typedef struct tw_function tw_function;
+
+typedef struct tw_function_args {
+    const char *name;       /* of the graphs; "function" if NULL */
+    tw_specs signature;     /* given: one graph, traced at once, serves every call that fits; items NULL: one per dtypes and shapes of calls */
+    const char *const *argument_names; /* of the graphs' placeholders, as many as the signature has members; may be NULL */
+    bool reduce_retracing;  /* a second shape makes a graph for both: dimensions that differ are unknown in it */
+    int tw_;
+} tw_function_args;
+
+/* tw_function_new(body, user, .name = "step", .signature = TW_SPECS({ TW_FLOAT32, TW_SHAPE(-1, 10) })). `user` is the program's. */
+TW_API_FUNCTION tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *args);
+#define tw_function_new(body, ...) TW_FUNCTION_NEW_(body, __VA_ARGS__, .tw_ = 0)
+#define TW_FUNCTION_NEW_(body, user, ...) tw_function_new_(body, user, &(tw_function_args){ __VA_ARGS__ })
+
+/* Calls it. `outputs` has room for *output_count tensors, which is set to the number given; they are the caller's. */
+TW_API_FUNCTION tw_status tw_function_call(tw_function *function, tw_tensors arguments, tw_tensor **outputs, int *output_count);
+/* The same for a function of one result. NULL on failure. */
+TW_API_FUNCTION tw_tensor *tw_function_value(tw_function *function, tw_tensors arguments);
+/* How often the body was traced. */
+TW_API_FUNCTION int64_t tw_function_traces(const tw_function *function);
+
+/* The results of one of two bodies, which get no arguments; both must give as many tensors of the same dtypes. For tw_tensors_free; items
+ * is NULL on failure. */
+TW_API_FUNCTION tw_tensors tw_cond(tw_tensor *predicate, tw_body if_true, tw_body if_false, void *user);
+/* The results of body number `index`; of the last one if there is none of that number. */
+TW_API_FUNCTION tw_tensors tw_switch_case(tw_tensor *index, const tw_body *bodies, int count, void *user);
+
+typedef struct tw_while_args {
+    const char *name;                /* of the node in the graph */
+    tw_tensor *maximum_iterations;   /* an int32 scalar; NULL: no limit */
+    const tw_shape *shape_invariants; /* one per value: what holds of its shape in every iteration; NULL: the shapes of the values */
+    int tw_;
+} tw_while_args;
+
+/* Repeats `body`, which gives as many values as it gets, while `cond` gives one true. The results are the last values.
+ *     tw_while(less_than_ten, twice, NULL, TW_TENSORS(i, x), .maximum_iterations = limit) */
+TW_API_FUNCTION tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_tensors values, const tw_while_args *args);
+#define tw_while(cond, body, user, ...) TW_WHILE_(cond, body, user, __VA_ARGS__, .tw_ = 0)
+#define TW_WHILE_(cond, body, user, values, ...) tw_while_(cond, body, user, values, &(tw_while_args){ __VA_ARGS__ })
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -17,11 +17,22 @@ static void release_all(tw_tensor **tensors, int count)
     tw__free(tensors);
 }
 
+/* The outputs of a node as a list; the node gets its name. */
+static PyObject *finish(tw_status status, tw_tensor **outputs, int count, const char *name)
+{
+    if (status == TW_OK && name && *name && count && outputs[0]->node)
+        status = tw__node_rename(outputs[0]->node, name);
+    PyObject *list = status == TW_OK ? tw__py_wrap_list(outputs, count) : tw__py_raise();
+    release_all(outputs, count);
+    return list;
+}
+
 PyObject *tw__py_cond(PyObject *self, PyObject *arguments)
 {
     (void)self;
     PyObject *predicate, *then_function, *else_function;
-    if (!PyArg_ParseTuple(arguments, "OOO", &predicate, &then_function, &else_function))
+    const char *name = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOO|z", &predicate, &then_function, &else_function, &name))
         return NULL;
     tw_tensor *truth = tw__py_to_tensor(predicate, TW_DTYPE_NONE, TW_HINT);
     if (!truth)
@@ -30,17 +41,39 @@ PyObject *tw__py_cond(PyObject *self, PyObject *arguments)
     int count = 0;
     tw_status status = tw__cond(truth, tw__py_flat_body, then_function, tw__py_flat_body, else_function, &outputs, &count);
     tw_release(truth);
-    PyObject *list = status == TW_OK ? tw__py_wrap_list(outputs, count) : tw__py_raise();
-    if (status == TW_OK)
-        release_all(outputs, count);
-    return list;
+    return finish(status, outputs, count, name);
+}
+
+PyObject *tw__py_switch(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *number, *functions;
+    const char *name = NULL;
+    if (!PyArg_ParseTuple(arguments, "OO!|z", &number, &PyList_Type, &functions, &name))
+        return NULL;
+    Py_ssize_t branch_count = PyList_Size(functions);
+    tw_tensor *index = tw__py_to_tensor(number, TW_INT32, TW_HINT);
+    if (!index || branch_count < 1 || branch_count > INT32_MAX) {
+        tw_release(index);
+        return index ? tw__py_error(PyExc_ValueError, "there are no branches") : NULL;
+    }
+    tw__branch *branches = tw__alloc_array((size_t)branch_count, sizeof *branches);
+    for (Py_ssize_t i = 0; branches && i < branch_count; i++)
+        branches[i] = (tw__branch){ tw__py_flat_body, PyList_GetItem(functions, i) };
+    tw_tensor **outputs = NULL;
+    int count = 0;
+    tw_status status = branches ? tw__switch(index, branches, (int)branch_count, &outputs, &count) : TW_RESOURCE_EXHAUSTED;
+    tw_release(index);
+    tw__free(branches);
+    return finish(status, outputs, count, name);
 }
 
 PyObject *tw__py_while(PyObject *self, PyObject *arguments)
 {
     (void)self;
     PyObject *cond, *body, *values, *invariants, *maximum;
-    if (!PyArg_ParseTuple(arguments, "OOOOO", &cond, &body, &values, &invariants, &maximum))
+    const char *name = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOOOO|z", &cond, &body, &values, &invariants, &maximum, &name))
         return NULL;
     int count = 0;
     tw_tensor **tensors = tw__py_read_tensors(values, &count);
@@ -64,8 +97,7 @@ PyObject *tw__py_while(PyObject *self, PyObject *arguments)
         if (tw__while(&loop, outputs) != TW_OK) {
             tw__py_raise();
         } else {
-            list = tw__py_wrap_list(outputs, count);
-            release_all(outputs, count);
+            list = finish(TW_OK, outputs, count, name);
             outputs = NULL;
         }
     } else if (!PyErr_Occurred()) {

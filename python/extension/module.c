@@ -326,6 +326,7 @@ static PyMethodDef functions[] = {
     { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
     { "_tracing", tw__py_is_tracing, METH_NOARGS, "Whether calls become nodes of a graph." },
     { "_cond", tw__py_cond, METH_VARARGS, "One of two functions that give lists of tensors." },
+    { "_switch", tw__py_switch, METH_VARARGS, "One of several functions that give lists of tensors, by number." },
     { "_while", tw__py_while, METH_VARARGS, "A loop of functions of flat tensors." },
     { "_trace_and_call", tw__py_trace_and_call, METH_VARARGS, "Traces a function of tensors and calls what came of it." },
     { 0 },

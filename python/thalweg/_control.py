@@ -1,45 +1,8 @@
 """Control flow as functions: tf.cond, tf.while_loop and what is made of them. Eagerly Python runs; while a graph is traced the branches
 and bodies become functions of If and While nodes, and structures are flattened to lists of tensors here."""
 import thalweg
-from thalweg import _core
+from thalweg import _core, nest
 from thalweg._tensor_array import TensorArray
-
-
-def _is_named_tuple(value):
-    return isinstance(value, tuple) and hasattr(value, "_fields")
-
-
-def _flatten(value, out):
-    """Appends the leaves in order."""
-    if isinstance(value, (list, tuple)):
-        for v in value:
-            _flatten(v, out)
-    elif isinstance(value, dict):
-        for k in sorted(value):
-            _flatten(value[k], out)
-    else:
-        out.append(value)
-    return out
-
-
-def _pack(like, leaves):
-    """The structure of `like` with the leaves of an iterator."""
-    if _is_named_tuple(like):
-        return type(like)(*[_pack(v, leaves) for v in like])
-    if isinstance(like, (list, tuple)):
-        return type(like)([_pack(v, leaves) for v in like])
-    if isinstance(like, dict):
-        packed = {k: _pack(like[k], leaves) for k in sorted(like)}
-        return type(like)((k, packed[k]) for k in like)
-    return next(leaves)
-
-
-def _same(a, b):
-    if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
-        return isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(_same, a, b))
-    if isinstance(a, dict) or isinstance(b, dict):
-        return isinstance(a, dict) and isinstance(b, dict) and set(a) == set(b) and all(_same(a[k], b[k]) for k in a)
-    return True
 
 
 def _tensors(leaves):
@@ -56,6 +19,43 @@ def _traced_leaf(value):
     return _core.is_symbolic(value) if not isinstance(value, TensorArray) else value._symbolic()
 
 
+def _check_outputs(function, names, first, second):
+    """Raises unless two branches of tf.cond or tf.switch_case give the same: each is (result, leaves, tensors)."""
+    details = None
+    try:
+        nest.assert_same_structure(first[0], second[0])
+    except (TypeError, ValueError) as e:
+        details = str(e)
+    if not details:
+        if len(first[1]) != len(second[1]):
+            raise ValueError("Lengths of branch outputs of %s must match.\nlen(graphs[0].outputs): %d\nlen(graphs[1].outputs): %d" % (
+                function.rpartition(".")[2], len(first[1]), len(second[1])))
+        details = next(("%s and %s have different types" % (a, b) for a, b in zip(first[2], second[2]) if a.dtype != b.dtype), None)
+    if details:
+        raise TypeError("%s and %s arguments to %s must have the same number, type, and overall structure of return values.\n\n%s output: %s\n"
+                        "%s output: %s\n\nError details:\n%s" % (names[0], names[1], function, names[0], first[0], names[1], second[0], details))
+
+
+def _branches(function, names, functions, build):
+    """What a node over these functions gives, in their structure; `build` makes it of functions that give lists of tensors."""
+    results = []
+
+    def branch(i):
+        def run():
+            result = functions[i]()
+            leaves = [v for v in nest.flatten(result) if v is not None]
+            tensors = _tensors(leaves)
+            results.append((result, leaves, tensors))
+            if i:
+                _check_outputs(function, (names[0], names[i]), results[0], results[i])
+            return tensors
+        return run
+    flat = build([branch(i) for i in range(len(functions))])
+    like, leaves, _ = results[0]
+    made = iter(_restore(leaves, flat))
+    return nest._pack(like, iter([None if v is None else next(made) for v in nest.flatten(like)]), 0)
+
+
 def cond(pred, true_fn=None, false_fn=None, name=None):
     """true_fn() if pred is true, else false_fn()."""
     if not callable(true_fn):
@@ -65,78 +65,82 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     if not _core._tracing():
         return true_fn() if pred else false_fn()
     if isinstance(pred, bool):
-        raise TypeError("'pred' must not be a Python bool.")
-    results = []
+        raise TypeError("pred must not be a Python bool", pred)
+    return _branches("tf.cond", ("true_fn", "false_fn"), (true_fn, false_fn), lambda flat: _core._cond(pred, flat[0], flat[1], name))
 
-    def branch(function):
-        def run():
-            result = function()
-            leaves = [v for v in _flatten(result, []) if v is not None]
-            results.append((result, leaves))
-            if len(results) == 2 and (not _same(results[0][0], result) or len(results[0][1]) != len(leaves)):
-                raise TypeError("true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return values.\n\n"
-                                "true_fn output:  %s\nfalse_fn output: %s" % (results[0][0], result))
-            return _tensors(leaves)
-        return run
-    flat = _core._cond(pred, branch(true_fn), branch(false_fn))
-    like, leaves = results[0]
-    made = iter(_restore(leaves, flat))
-    return _pack(like, iter([None if v is None else next(made) for v in _flatten(like, [])]))
+
+def _spec_of(value):
+    return thalweg.TensorSpec(value.shape, value.dtype) if _core.is_tensor(value) else value
 
 
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False,
                maximum_iterations=None, name=None):
-    """Repeats body while cond is true; both get the loop's variables."""
+    """Repeats body while cond is true; both get the loop's variables. Iterations run one after the other and keep what a gradient needs in
+    memory, so parallel_iterations and swap_memory change nothing."""
     if not callable(cond):
         raise TypeError("'cond' must be callable.")
     if not callable(body):
         raise TypeError("'body' must be callable.")
     if parallel_iterations < 1:
         raise TypeError("'parallel_iterations' must be a positive integer.")
-    if isinstance(loop_vars, (list, tuple)) and not loop_vars:
-        raise ValueError("'loop_vars' must be non-empty.")
+    del swap_memory
     single = not isinstance(loop_vars, (list, tuple))
-
-    def step(values):
-        result = body(*values)
-        if not isinstance(result, (list, tuple)) or _is_named_tuple(result):
-            result = (result,)
-        if not _same(list(values), list(result)):
-            raise ValueError("The two structures don't have the same nested structure.\n\nFirst structure: %s\n\nSecond structure: %s" % (values, result))
-        return result
     values = [loop_vars] if single else loop_vars
-    if not _core._tracing():
-        count = 0
-        while (maximum_iterations is None or count < int(maximum_iterations)) and cond(*values):
-            values = step(values)
-            count += 1
-        leaves = [v if isinstance(v, TensorArray) else thalweg.convert_to_tensor(v) for v in _flatten(values, [])]
-        packed = _pack(values, iter(leaves))
-        return packed[0] if single else packed
-    leaves = _flatten(values, [])
+    run = _graph_loop if _core._tracing() else _eager_loop
+    result = run(cond, body, values, shape_invariants, single, maximum_iterations, name)
+    if not back_prop:
+        result = nest.map_structure(lambda v: v if isinstance(v, TensorArray) else thalweg.stop_gradient(v), result)
+    return result[0] if single else result
+
+
+def _listed(result):
+    """What a body gave, as a list or tuple; one value need not stand in one."""
+    return result if isinstance(result, (list, tuple)) and not nest._is_named(result) else (result,)
+
+
+def _eager_loop(cond, body, values, invariants, single, maximum, name):
+    del invariants, single, name
+    like, count = None, 0
+    while (maximum is None or count < int(maximum)) and cond(*values):
+        if like is None:
+            like = nest.map_structure(_spec_of, list(values))
+        values = _listed(body(*values))
+        nest.assert_same_structure(like, list(values))
+        count += 1
+    leaves = [v if isinstance(v, TensorArray) else thalweg.convert_to_tensor(v) for v in nest.flatten(values)]
+    return nest._pack(values, iter(leaves), 0)
+
+
+def _graph_loop(cond, body, values, shape_invariants, single, maximum, name):
+    arrays = nest.flatten(values)
     if shape_invariants is None:
-        invariants = [None] * len(leaves)
+        invariants = [None] * len(arrays)
     else:
         invariants = []
-        _flatten_shapes([shape_invariants] if single else shape_invariants, values, invariants)
-    arrays = list(leaves)
+        shapes = [shape_invariants] if single else shape_invariants
+        if isinstance(values, (list, tuple)) and len(shapes) != len(values):
+            nest.assert_same_structure(values, shapes, check_types=False)
+        _flatten_shapes(shapes, values, invariants)
 
     def packed(flat):
-        return _pack(values, iter(_restore(arrays, flat)))
+        return nest._pack(values, iter(_restore(arrays, flat)), 0)
 
     def flat_cond(*flat):
         return [thalweg.convert_to_tensor(cond(*packed(flat)))]
 
     def flat_body(*flat):
-        out = _flatten(step(packed(flat)), [])
-        for i, v in enumerate(out):
+        result = _listed(body(*packed(flat)))
+        nest.assert_same_structure(list(result), list(values))
+        tensors = []
+        for i, (v, t) in enumerate(zip(nest.flatten(result), flat)):
             if isinstance(v, TensorArray):
                 arrays[i] = v
-        return [thalweg.convert_to_tensor(v, dtype=t.dtype) if not isinstance(v, TensorArray) and not _core.is_tensor(v) else u
-                for v, t, u in zip(out, flat, [None if not isinstance(v, TensorArray) and not _core.is_tensor(v) else _tensors([v])[0] for v in out])]
-    flat = _core._while(flat_cond, flat_body, _tensors(leaves), invariants, maximum_iterations)
-    result = packed(flat)
-    return result[0] if single else result
+                tensors.append(v._flow())
+            else:
+                tensors.append(v if _core.is_tensor(v) else thalweg.convert_to_tensor(v, dtype=t.dtype))
+        return tensors
+    flat = _core._while(flat_cond, flat_body, _tensors(arrays), invariants, maximum, name)
+    return packed(flat)
 
 
 def _flatten_shapes(shapes, like, out):
@@ -150,55 +154,92 @@ def _flatten_shapes(shapes, like, out):
         out.append(None if isinstance(like, TensorArray) else _core.as_shape(getattr(shapes, "shape", shapes)))
 
 
+def _check_pairs(pairs, name, is_key):
+    if not isinstance(pairs, (list, tuple, dict)):
+        text = "'%s' must be a list, tuple, or dict" % name
+        raise TypeError(text if is_key else text + ". Received: %s" % type(pairs))
+    if isinstance(pairs, dict):
+        return list(pairs.items())
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError("Each entry in '%s' must be a 2-tuple. Received %s." % (name, pair))
+    return list(pairs)
+
+
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     """The result of the function whose number is branch_index; of `default` (or the last one) if there is none."""
-    pairs = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
-    if not pairs:
-        raise ValueError("Argument `branch_fns` must be a non-empty list")
-    if not isinstance(pairs[0], (list, tuple)):
-        pairs = list(enumerate(pairs))
-    pairs.sort(key=lambda pair: pair[0])
-    default = default or pairs[-1][1]
+    if isinstance(branch_fns, (list, tuple, dict)) and not branch_fns:
+        raise ValueError("Must provide at least one item in 'branch_fns'")
+    if isinstance(branch_fns, (list, tuple)) and all(callable(f) for f in branch_fns):
+        branch_fns = list(enumerate(branch_fns))
+    pairs = _check_pairs(branch_fns, "branch_fns", True)
+    for key, function in pairs:
+        if not isinstance(key, int):
+            raise TypeError("key must be a Python `int`, got %s" % type(key))
+        if not callable(function):
+            raise TypeError("fn for key %s must be callable." % key)
+    keys = sorted(key for key, _ in pairs)
+    if keys != list(range(len(pairs))):
+        raise ValueError("branch indices (keys) must form contiguous range of [0 to %d) but found {%s}" % (len(pairs), ",".join(map(str, keys))))
+    functions = [function for _, function in sorted(pairs, key=lambda pair: pair[0])]
+    if default is not None:
+        if not callable(default):
+            raise TypeError("default must be callable.")
+        functions.append(default)
+    index = thalweg.convert_to_tensor(branch_index)
+    if not index.dtype.is_integer:
+        raise TypeError("'branch_index' must be an integer Tensor, got %r" % (index.dtype,))
     if not _core._tracing():
-        return dict(pairs).get(int(branch_index), default)()
-
-    def choose(rest):
-        if not rest:
-            return default()
-        return cond(thalweg.equal(branch_index, rest[0][0]), rest[0][1], lambda: choose(rest[1:]))
-    return choose(pairs)
+        number = int(index)
+        return functions[number if 0 <= number < len(functions) else -1]()
+    index = thalweg.cast(index, thalweg.int32)
+    names = ["branches[%d]" % i for i in range(len(functions))]
+    return _branches("tf.switch_case", names, functions, lambda flat: _core._switch(index, flat, name + "/indexed_case" if name else None))
 
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
     """The result of the first function whose condition is true."""
-    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
-    pairs = [(p.deref() if hasattr(p, "deref") else p, f) for p, f in pairs]
+    pairs = _check_pairs(pred_fn_pairs, "pred_fn_pairs", False)
     if not pairs:
         raise ValueError("'pred_fn_pairs' must have at least one element")
-    if exclusive and not _core._tracing() and sum(bool(p) for p, _ in pairs) > 1:
-        raise thalweg.errors.InvalidArgumentError(None, None, "More than one condition evaluated as True but exclusive=True.")
-    if exclusive and _core._tracing():
-        raise NotImplementedError("tf.case with exclusive=True while a graph is traced")
+    checked = []
+    for predicate, function in pairs:
+        predicate = predicate.deref() if hasattr(predicate, "deref") else thalweg.convert_to_tensor(predicate)
+        shown = predicate.name if _core.is_symbolic(predicate) else predicate
+        if predicate.dtype != thalweg.bool:
+            raise TypeError("pred must be Tensor of type bool: %s" % shown)
+        if not callable(function):
+            raise TypeError("fn for pred %s must be callable." % shown)
+        checked.append((predicate, function))
+    if default is not None and not callable(default):
+        raise TypeError("'false_fn' must be callable.")
+    predicates = [p for p, _ in checked]
+    controls = []
+    if exclusive:
+        shown = ", ".join(p.name if _core.is_symbolic(p) else "?" for p in predicates)
+        count = thalweg.reduce_sum(thalweg.cast(thalweg.stack(predicates), thalweg.int32))
+        controls.append(thalweg.debugging.Assert(
+            thalweg.less(count, 2), ["Input error: exclusive=True: more than 1 conditions (%s) evaluated as True:" % shown, thalweg.stack(predicates)],
+            summarize=len(predicates)))
+    if default is None:
+        controls.append(thalweg.debugging.Assert(
+            thalweg.reduce_any(thalweg.stack(predicates)), ["Input error: None of conditions evaluated as True:", thalweg.stack(predicates)],
+            summarize=len(predicates)))
+        default = checked.pop()[1]
 
     def choose(rest):
         if not rest:
             return default()
-        if len(rest) == 1 and default is None:
-            return rest[0][1]() if _core._tracing() or bool(rest[0][0]) else _none_true()
         return cond(rest[0][0], rest[0][1], lambda: choose(rest[1:]))
-    return choose(pairs)
-
-
-def _none_true():
-    raise thalweg.errors.InvalidArgumentError(None, None, "None of the conditions evaluated as True.")
+    return choose(checked)
 
 
 def _rows(elems):
-    leaves = [thalweg.convert_to_tensor(v) for v in _flatten(elems, [])]
+    leaves = [thalweg.convert_to_tensor(v) for v in nest.flatten(elems)]
     if not leaves:
-        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors, got no tensors")
-    if leaves[0].shape.rank == 0:
-        raise ValueError("elements in elems must be 1+ dimensional Tensors, not scalars")
+        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got %s, which does not contain any Tensors." % (elems,))
+    if any(v.shape.rank == 0 for v in leaves):
+        raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     known = leaves[0].shape[0]
     return leaves, known if known is not None else thalweg.shape(leaves[0])[0]
 
@@ -215,48 +256,51 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     leaves, count = _rows(elems)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     like = elems if signature is None else signature
-    dtypes = [getattr(v, "dtype", v) for v in _flatten(signature, [])] if signature is not None else [v.dtype for v in leaves]
+    dtypes = [getattr(v, "dtype", v) for v in nest.flatten(signature)] if signature is not None else [v.dtype for v in leaves]
 
     def body(i, arrays):
-        result = fn(_pack(elems, iter([thalweg.gather(v, i) for v in leaves])))
-        if not _same(like, result):
-            raise ValueError("The two structures don't have the same nested structure.\n\nFirst structure: %s\n\nSecond structure: %s" % (like, result))
-        return i + 1, [a.write(i, v) for a, v in zip(arrays, _flatten(result, []))]
+        result = fn(nest._pack(elems, iter([thalweg.gather(v, i) for v in leaves]), 0))
+        nest.assert_same_structure(like, result)
+        return i + 1, [a.write(i, v) for a, v in zip(arrays, nest.flatten(result))]
     _, arrays = while_loop(lambda i, arrays: i < count, body, (thalweg.constant(0), [_array(d, count) for d in dtypes]))
-    return _pack(like, iter([a.stack() for a in arrays]))
+    return nest._pack(like, iter([a.stack() for a in arrays]), 0)
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """fn of every row of elems, stacked; the results' dtypes are found by the first row."""
     leaves, count = _rows(elems)
     if not _core._tracing():
-        rows = [fn(_pack(elems, iter([thalweg.gather(v, i) for v in leaves]))) for i in range(int(count))]
-        flat = [_flatten(r, []) for r in rows]
-        return _pack(rows[0], iter([thalweg.stack(list(column)) for column in zip(*flat)]))
-    first = fn(_pack(elems, iter([thalweg.gather(v, 0) for v in leaves])))
-    signature = _pack(first, iter([thalweg.convert_to_tensor(v).dtype for v in _flatten(first, [])]))
+        rows = [fn(nest._pack(elems, iter([thalweg.gather(v, i) for v in leaves]), 0)) for i in range(int(count))]
+        flat = [nest.flatten(r) for r in rows]
+        return nest._pack(rows[0], iter([thalweg.stack(list(column)) for column in zip(*flat)]), 0)
+    first = fn(nest._pack(elems, iter([thalweg.gather(v, 0) for v in leaves]), 0))
+    signature = nest._pack(first, iter([thalweg.convert_to_tensor(v).dtype for v in nest.flatten(first)]), 0)
     return map_fn(fn, elems, fn_output_signature=signature)
 
 
 def _fold(fn, elems, initializer, reverse, stack):
+    if not callable(fn):
+        raise TypeError("fn must be callable.")
     leaves, count = _rows(elems)
 
     def row(i):
-        return _pack(elems, iter([thalweg.gather(v, i) for v in leaves]))
+        return nest._pack(elems, iter([thalweg.gather(v, i) for v in leaves]), 0)
     last = count - 1
     begin = 0 if initializer is not None else 1
     state = initializer if initializer is not None else row(last if reverse else 0)
-    state = _pack(state, iter([thalweg.convert_to_tensor(v) for v in _flatten(state, [])]))
-    arrays = [_array(v.dtype, count) for v in _flatten(state, [])] if stack else []
+    state = nest._pack(state, iter([thalweg.convert_to_tensor(v) for v in nest.flatten(state)]), 0)
+    arrays = [_array(v.dtype, count) for v in nest.flatten(state)] if stack else []
     if stack and begin:
-        arrays = [a.write(last if reverse else 0, v) for a, v in zip(arrays, _flatten(state, []))]
+        arrays = [a.write(last if reverse else 0, v) for a, v in zip(arrays, nest.flatten(state))]
 
     def body(i, a, written):
         at = last - i if reverse else i
-        a = fn(a, row(at))
-        return i + 1, a, [w.write(at, v) for w, v in zip(written, _flatten(a, []))]
+        result = fn(a, row(at))
+        nest.assert_same_structure(elems if initializer is None else initializer, result)
+        a = result
+        return i + 1, a, [w.write(at, v) for w, v in zip(written, nest.flatten(a))]
     _, state, arrays = while_loop(lambda i, a, written: i < count, body, (thalweg.constant(begin), state, arrays))
-    return _pack(state, iter([w.stack() for w in arrays])) if stack else state
+    return nest._pack(state, iter([w.stack() for w in arrays]), 0) if stack else state
 
 
 def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):

@@ -520,9 +520,14 @@ static tw_status check_value(const tw__loop *loop, int i, const tw_tensor *befor
 {
     if (!after)
         return tw__fail(TW_VALUE_ERROR, "body of a loop gave no value %d", i);
+    const tw_tensor *first = loop->values[i]; /* one that is no node yet will be a constant */
+    const char *name = first->node ? first->node->name : "Const";
+    int output = first->node ? first->node_output : 0;
     if (after->dtype != before->dtype)
-        return tw__fail(TW_TYPE_ERROR, "Input tensor %d enters the loop with type %s, but has type %s after 1 iteration.", i,
-                        tw_dtype_name(before->dtype), tw_dtype_name(after->dtype));
+        return tw__fail(TW_TYPE_ERROR,
+                        "Loop var %s:%d enters the loop with type <dtype: '%s'> but has type <dtype: '%s'> after 1 iteration. %s:%d type should remain "
+                        "constant.",
+                        name, output, tw_dtype_name(before->dtype), tw_dtype_name(after->dtype), name, output);
     bool fits = loop->trusted || before->shape.rank < 0 || after->shape.rank == before->shape.rank;
     for (int d = 0; fits && !loop->trusted && d < before->shape.rank; d++)
         fits = before->shape.dims[d] < 0 || before->shape.dims[d] == after->shape.dims[d];
@@ -530,9 +535,9 @@ static tw_status check_value(const tw__loop *loop, int i, const tw_tensor *befor
         return TW_OK;
     char *was = tw__shape_tuple(&before->shape), *is = tw__shape_tuple(&after->shape);
     tw_status status = tw__fail(TW_VALUE_ERROR,
-                                "Input tensor '%s:%d' enters the loop with shape %s, but has shape %s after one iteration. To allow the shape to "
+                                "Input tensor `%s:%d` enters the loop with shape %s, but has shape %s after one iteration. To allow the shape to "
                                 "vary across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape.",
-                                before->node ? before->node->name : "value", before->node_output, was ? was : "", is ? is : "");
+                                name, output, was ? was : "", is ? is : "");
     tw__free(was);
     tw__free(is);
     return status;

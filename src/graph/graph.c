@@ -241,9 +241,8 @@ tw_status tw__node_rename(tw__node *node, const char *base)
     /* The old name stays taken, but nobody is found by it. */
     tw_status status = tw__map_put(&graph->names, node->name, strlen(node->name), NULL);
     tw__free(node->name);
-    node->name = name;
-    if (node->lean)
-        node->lean->name = name;
+    for (tw__node *form = node; form; form = form->rich)
+        form->name = name;
     return status;
 }
 

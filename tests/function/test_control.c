@@ -234,7 +234,7 @@ static void errors(void **state)
     assert_null(tw_function_value(f, TW_TENSORS(truth)));
     expect_error(TW_TYPE_ERROR, "same number, type, and overall structure");
     assert_null(tw_function_value(g, TW_TENSORS(x)));
-    expect_error(TW_TYPE_ERROR, "enters the loop with type float32");
+    expect_error(TW_TYPE_ERROR, "enters the loop with type <dtype: 'float32'>");
     assert_null(tw_cond(truth, NULL, negated, NULL).items);
     expect_error(TW_INVALID_ARGUMENT, "if_true is NULL");
     assert_null(tw_while(forever, NULL, NULL, TW_TENSORS(x)).items);

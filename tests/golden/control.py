@@ -2,7 +2,6 @@
 eagerly and inside a tf.function. Tensors as dtype, shape and values; errors as class and text. Run by hand under TensorFlow."""
 import json
 import os
-import re
 import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -14,6 +13,7 @@ sys.path.insert(0, PYTHON)
 import control_cases  # noqa: E402
 from control_values import outcome  # noqa: E402
 
+tf.get_logger().setLevel("ERROR")
 results = {}
 for module in [control_cases] + ([__import__("debugging_cases")] if os.path.exists(os.path.join(PYTHON, "debugging_cases.py")) else []):
     for mode, cases in (("eager", module.EAGER), ("graph", module.GRAPH)):

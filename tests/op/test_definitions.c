@@ -9,7 +9,7 @@
 static const char *kind_name(tw_attr_kind kind)
 {
     static const char *const names[] = { "", "int", "float", "bool", "string", "type", "shape", "tensor", "func", "list(int)", "list(float)",
-                                         "list(bool)", "list(string)", "list(type)", "list(shape)" };
+                                         "list(bool)", "list(string)", "list(type)", "list(shape)", "list(func)" };
     return names[kind];
 }
 

@@ -214,6 +214,10 @@ typedef struct tw__lock {
 void tw__lock_take(tw__lock *lock);
 void tw__lock_give(tw__lock *lock);
 void tw__lock_prepare(void);                    /* from here on forks are counted in */
+/* A lock inside an object, held for a short time: the holder's tw__process_generation, 0 if it is free. What a thread of the parent held when
+ * a process was forked off is free in the child. */
+void tw__hold_take(_Atomic uint32_t *hold);
+void tw__hold_give(_Atomic uint32_t *hold);
 extern _Atomic uint32_t tw__process_generation; /* differs between a process and its forked children; never 0 */
 
 /* ---- worker threads (pool.c) ---- */

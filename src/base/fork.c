@@ -4,7 +4,10 @@
  * lock that was ever used, and both processes give them back: what they guard is whole in the child. For this a thread holds at
  * most one of them, and calls nothing of the embedding language meanwhile.
  *
- * Variables have locks of their own, too many to be taken; they remember the generation of the process that took them (op/resource.c). */
+ * Variables, functions and plans have locks of their own, too many to be taken; those remember the generation of the process that took
+ * them. */
+#include <sched.h>
+
 #include "base/base.h"
 
 _Atomic uint32_t tw__process_generation = 1;
@@ -61,4 +64,21 @@ void tw__lock_take(tw__lock *lock)
 void tw__lock_give(tw__lock *lock)
 {
     pthread_mutex_unlock(&lock->mutex);
+}
+
+void tw__hold_take(_Atomic uint32_t *hold)
+{
+    uint32_t own = atomic_load_explicit(&tw__process_generation, memory_order_relaxed), holder = 0;
+    for (int spins = 0; !atomic_compare_exchange_weak_explicit(hold, &holder, own, memory_order_acquire, memory_order_relaxed); spins++) {
+        if (holder == own) { /* else it is free, or a thread of the parent's held it when this process was forked off */
+            holder = 0;
+            if (spins > 64)
+                sched_yield();
+        }
+    }
+}
+
+void tw__hold_give(_Atomic uint32_t *hold)
+{
+    atomic_store_explicit(hold, 0, memory_order_release);
 }

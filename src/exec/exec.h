@@ -11,7 +11,17 @@
 typedef struct tw__plan tw__plan;
 
 /* The planner's passes (passes.c), each with its bit; all are on. Tests switch them off. */
-enum { TW_PASS_FORWARD = 1, TW_PASS_FOLD = 2, TW_PASS_SHARE = 4, TW_PASS_FUSE = 8, TW_PASS_ADAM = 16, TW_PASS_EPILOGUE = 32, TW_PASS_LIKES = 64 };
+enum {
+    TW_PASS_FORWARD = 1,
+    TW_PASS_FOLD = 2,
+    TW_PASS_SHARE = 4,
+    TW_PASS_FUSE = 8,
+    TW_PASS_ADAM = 16,
+    TW_PASS_EPILOGUE = 32,
+    TW_PASS_LIKES = 64,
+    TW_PASS_ARENA = 1 << 30,     /* layout.c: values in the frame */
+    TW_PASS_OVERWRITE = 1 << 29, /* … in the memory of inputs that end */
+};
 extern unsigned tw__exec_passes;
 
 /* `arguments` are placeholders, in the order of the values that tw__plan_run gets. */

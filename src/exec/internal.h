@@ -3,29 +3,49 @@
  * A plan is a list of steps over places. A place is a value: output k of node n has place first_place[n] + k, and passes may add places.
  * A step is at first one call of an op; passes rewrite steps: they take steps away, give a step other inputs, another op or attrs, or a
  * function of their own (`run` with `data`), so that a fused chain, a product with its bias, or an update of all variables is a step
- * like any other. Shapes, dtypes and constants are asked of places, not of nodes: a plan may know more than its graph. */
+ * like any other. Shapes, dtypes and constants are asked of places, not of nodes: a plan may know more than its graph.
+ *
+ *   plan.c     nodes -> steps                    special.c  plans for the shapes of a call, and the cache of them
+ *   passes.c   what is settled without a step    run.c      frames, and the loop over the steps
+ *   steps.c    what passes do to steps           print.c    plans as text
+ *   layout.c   where values lie */
 #ifndef TW_EXEC_INTERNAL_H
 #define TW_EXEC_INTERNAL_H
-
-#include <pthread.h>
 
 #include "exec/exec.h"
 
 enum { TW_SPARE_FRAMES = 4 };
 
+typedef struct tw__step tw__step;
+
+typedef enum tw__where {
+    TW_IN_HEAP,     /* a tensor that is made in every run: outputs of the plan, and what ops may keep or hand on */
+    TW_IN_ARGUMENT, /* given by the caller, or a constant */
+    TW_IN_ARENA,    /* at an offset of the frame's one block */
+    TW_IN_HEADER,   /* few bytes: in the tensor itself, which the frame keeps */
+} tw__where;
+
 typedef struct tw__place {
     tw_dtype dtype;
     tw_shape shape;         /* as far as the plan knows it */
     tw_tensor *constant;    /* its value, where that is known; a reference */
+    /* layout.c: */
+    tw__where where;
+    int32_t root;           /* the place whose memory it shows under another shape; itself if it has its own */
+    int32_t taken_from;     /* the place in whose memory it was written, because that was needed no more; -1: none */
+    int64_t bytes, offset;
+    int32_t last;           /* step after which nobody reads it (of a root: nor what shows it); -1: never made or always there */
 } tw__place;
 
-typedef struct tw__step {
+typedef tw_status (*tw__step_run)(const tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs);
+
+struct tw__step {
     const tw__node *node;   /* the call, or the last of the calls, that it stands for: its name stands in errors and reports */
     const tw_op *op;        /* what runs: the node's at first */
     const tw_attr *attrs;   /* of the op, complete; a pass that gives others keeps them in `data` */
-    /* Runs instead of the op's compute if it is set. Outputs are there already if `known`; else it makes them. It may run in several
-     * threads at once. */
-    tw_status (*run)(const struct tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs);
+    /* Runs instead of the op's compute if it is set. Outputs are there already if `known`; else it makes them. It keeps no input, hands none
+     * on as an output, and may run in several threads at once. */
+    tw__step_run run;
     void *data;             /* of `run` or the attrs; free_data (NULL: nobody frees it) ends it with the step */
     void (*free_data)(void *data);
     const char *label;      /* what it does, in printouts; NULL: the op's name. Lives as long as `data` */
@@ -33,14 +53,28 @@ typedef struct tw__step {
     int32_t input_count;
     int32_t *outputs;       /* places */
     int32_t output_count;
-    int32_t *dropped;       /* places whose values are not needed after this step */
-    int32_t dropped_count;
     bool known;             /* shapes of all outputs are known, and the outputs are made beforehand */
     bool effects;           /* runs even if nobody needs its outputs */
     bool gone;              /* taken away; its place in the list is closed when the pass is done */
     uint32_t overwrites;    /* bit k: output 0 may be written where input k lies, if that has its size and is needed no more */
-    void *state;            /* of a kernel that has some */
-} tw__step;
+    int32_t state;          /* of the general plan's states, if the op has some */
+    /* layout.c: */
+    bool fixed;             /* every output is kept by the frame: nothing is made */
+    bool large;             /* takes long enough to ask whether the user wants to stop */
+    tw_dtype *out_dtypes;
+    int32_t *dropped;       /* places in the heap whose values are released after this step */
+    int32_t dropped_count;
+    int32_t *dying;         /* places of the frame that end with this step: their memory is used anew */
+    int32_t dying_count;
+};
+
+/* What the kernel of a node keeps from run to run: a random stream. */
+typedef struct tw__kernel_state {
+    const tw__node *node;
+    void *state;
+} tw__kernel_state;
+
+struct tw__specials;
 
 struct tw__plan {
     tw__graph *graph;
@@ -56,9 +90,13 @@ struct tw__plan {
     int32_t *constant_places; /* those with a constant that a step or an output uses */
     int constant_count;
     int most_inputs, most_outputs;
-    pthread_mutex_t lock;   /* of the spare frames and of kernels' state */
-    void *spare[TW_SPARE_FRAMES];
-    int spare_count;
+    int64_t arena_bytes;    /* of a frame's block */
+    struct tw__plan *general; /* the plan that it is a special one of; itself if it is none */
+    tw__kernel_state *states; /* of a general plan; special ones go on with them */
+    size_t state_count, state_capacity;
+    _Atomic uint32_t lock;  /* of a general plan: of kernels' state, and of the making of specials */
+    _Atomic(void *) spare[TW_SPARE_FRAMES];
+    struct tw__specials *specials; /* of a general plan */
 };
 
 /* ---- passes over the steps ---- */
@@ -84,8 +122,7 @@ void tw__step_remove(tw__step *step);
 tw_status tw__step_set_inputs(tw__step *step, const int32_t *places, int count);
 tw_status tw__step_set_outputs(tw__step *step, const int32_t *places, int count);
 /* Gives the step a function; `data` is the step's from now on, also if what it had before must end. */
-void tw__step_set_run(tw__step *step, tw_status (*run)(const tw__step *, tw_tensor *const *, tw_tensor **), void *data, void (*free_data)(void *),
-                      const char *label);
+void tw__step_set_run(tw__step *step, tw__step_run run, void *data, void (*free_data)(void *), const char *label);
 int32_t tw__plan_add_place(tw__plan *plan, tw_dtype dtype, const tw_shape *shape); /* -1: no memory */
 /* The number of elements of a place of known shape; -1 if it is not known. */
 int64_t tw__place_count(const tw__plan *plan, int32_t place);
@@ -94,6 +131,7 @@ int64_t tw__place_count(const tw__plan *plan, int32_t place);
 
 typedef struct tw__draft {
     tw__plan *plan;
+    bool special;           /* arguments have the shapes of a call */
     int32_t *first_place;   /* by node */
     int32_t *stands_for;    /* by place: the place whose value it has */
     tw__map seen;           /* op, attrs and inputs of earlier steps -> node id + 1 */
@@ -102,7 +140,24 @@ typedef struct tw__draft {
 
 /* Each may settle a node without a step: true if it did. `inputs` are places that stand for nothing else. */
 bool tw__pass_forward(tw__draft *draft, const tw__node *node, const int32_t *inputs);   /* Identity and its kin */
-bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs);      /* constants in, constants out */
+bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs);      /* constants or shapes in, constants out */
 bool tw__pass_share(tw__draft *draft, const tw__node *node, const int32_t *inputs);     /* the same call again */
+
+/* ---- inside ---- */
+
+void tw__step_end(tw__step *step);
+bool tw__op_reads_only(const tw_op *op);          /* stateful, but without effects */
+tw_status tw__plan_sweep(tw__plan *plan);         /* takes out steps that are gone or not needed */
+tw_status tw__plan_layout(tw__plan *plan);        /* where values lie, when they end */
+void tw__plan_frames_free(tw__plan *plan);
+/* A plan of the graph; with `values`, a special one of `general` for arguments of their shapes. */
+tw__plan *tw__plan_make(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count,
+                        tw__plan *general, tw_tensor *const *values);
+tw_status tw__plan_execute(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs); /* the arguments' shapes fit */
+struct tw__specials *tw__specials_new(tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count);
+void tw__specials_free(struct tw__specials *specials);
+tw_status tw__specials_run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs);
+/* Whether the arguments have just the dtypes and shapes that the plan was made for. */
+bool tw__plan_fits(const tw__plan *plan, tw_tensor *const *values);
 
 #endif

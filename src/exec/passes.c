@@ -1,7 +1,7 @@
 /* What the planner leaves out: calls whose values are known already. The graph itself does not change.
  *
  *   forward  Identity and its kin: the value is the input's
- *   fold     a call on constants alone runs now, and its results are constants
+ *   fold     a call on constants alone runs now, and its results are constants; so do calls that ask for shapes, once these are known
  *   share    the same op with the same attrs on the same values, again: the earlier results. Reads of a variable are the same while
  *            nothing with side effects stands between them
  */
@@ -37,18 +37,23 @@ static bool has_function(const tw__node *node)
     return false;
 }
 
-static bool is_small(const tw__node *node)
+static bool is_small(const tw__draft *draft, const tw__node *node)
 {
     int64_t bytes = 0;
     for (int k = 0; k < node->output_count; k++) {
-        int64_t count;
+        int64_t count = tw__place_count(draft->plan, place_of(draft, node, k));
         tw_dtype dtype = node->out_dtypes[k];
-        if (dtype == TW_RESOURCE || dtype == TW_VARIANT || !tw__shape_known(&node->out_shapes[k]) ||
-            tw__shape_count(&node->out_shapes[k], &count) != TW_OK || count > fold_bytes_limit)
+        if (dtype == TW_RESOURCE || dtype == TW_VARIANT || count < 0 || count > fold_bytes_limit)
             return false;
         bytes += count * (int64_t)tw__element_size(dtype);
     }
     return bytes <= fold_bytes_limit;
+}
+
+/* Ops that ask for the shapes of their inputs alone. */
+static bool asks_shapes(const tw_op *op)
+{
+    return op == &tw__op_Shape || op == &tw__op_ShapeN || op == &tw__op_Size || op == &tw__op_Rank;
 }
 
 bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs)
@@ -56,18 +61,24 @@ bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs
     tw__plan *plan = draft->plan;
     const tw_op *op = node->op;
     enum { MOST = 16 };
+    tw_tensor stand_ins[MOST];
     if (op->stateful || op->free_state || !op->compute || op == &tw__op_Placeholder || node->input_count == 0 || node->input_count > MOST ||
-        node->output_count > MOST || has_function(node) || !is_small(node))
+        node->output_count > MOST || has_function(node) || !is_small(draft, node))
         return false;
     tw_tensor *values[MOST], *outputs[MOST] = { NULL };
     for (int k = 0; k < node->input_count; k++) {
         values[k] = plan->places[inputs[k]].constant;
-        if (!values[k])
+        if (values[k])
+            continue;
+        int64_t count = tw__place_count(plan, inputs[k]);
+        if (!asks_shapes(op) || count < 0)
             return false;
+        stand_ins[k] = (tw_tensor){ .dtype = plan->places[inputs[k]].dtype, .shape = plan->places[inputs[k]].shape, .count = count };
+        values[k] = &stand_ins[k];
     }
     tw_status status = TW_OK;
     for (int k = 0; k < node->output_count && !op->makes_outputs && status == TW_OK; k++) {
-        outputs[k] = tw__tensor_empty(node->out_dtypes[k], &node->out_shapes[k]);
+        outputs[k] = tw__tensor_empty(node->out_dtypes[k], &plan->places[place_of(draft, node, k)].shape);
         status = outputs[k] ? TW_OK : TW_RESOURCE_EXHAUSTED;
     }
     tw__kernel kernel = { op, node->input_count, node->output_count, values, outputs, node->attrs, node->out_dtypes, NULL };
@@ -76,10 +87,13 @@ bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs
     if (status != TW_OK)
         tw_clear_error(); /* it is reported when the call is really made */
     for (int k = 0; k < node->output_count; k++) {
-        if (status == TW_OK)
-            plan->places[place_of(draft, node, k)].constant = outputs[k];
-        else
+        tw__place *place = &plan->places[place_of(draft, node, k)];
+        if (status == TW_OK) {
+            place->constant = outputs[k];
+            place->shape = outputs[k]->shape;
+        } else {
             tw_release(outputs[k]);
+        }
     }
     return status == TW_OK;
 }

@@ -4,110 +4,9 @@
 
 unsigned tw__exec_passes = ~0u;
 
-/* ---- steps, for passes ---- */
-
-static void step_end(tw__step *step)
-{
-    if (step->state && step->op->free_state)
-        step->op->free_state(step->state);
-    if (step->free_data)
-        step->free_data(step->data);
-    tw__free(step->inputs);
-    tw__free(step->outputs);
-    tw__free(step->dropped);
-}
-
-void tw__step_remove(tw__step *step)
-{
-    step->gone = true;
-}
-
-static tw_status set_places(int32_t **list, int32_t *list_count, const int32_t *places, int count)
-{
-    int32_t *copy = tw__alloc_array((size_t)count + 1, sizeof *copy);
-    if (!copy)
-        return TW_RESOURCE_EXHAUSTED;
-    memcpy(copy, places, (size_t)count * sizeof *copy);
-    tw__free(*list);
-    *list = copy;
-    *list_count = count;
-    return TW_OK;
-}
-
-tw_status tw__step_set_inputs(tw__step *step, const int32_t *places, int count)
-{
-    return set_places(&step->inputs, &step->input_count, places, count);
-}
-
-tw_status tw__step_set_outputs(tw__step *step, const int32_t *places, int count)
-{
-    return set_places(&step->outputs, &step->output_count, places, count);
-}
-
-void tw__step_set_run(tw__step *step, tw_status (*run)(const tw__step *, tw_tensor *const *, tw_tensor **), void *data, void (*free_data)(void *),
-                      const char *label)
-{
-    if (step->free_data)
-        step->free_data(step->data);
-    step->run = run;
-    step->data = data;
-    step->free_data = free_data;
-    step->label = label;
-}
-
-int32_t tw__plan_add_place(tw__plan *plan, tw_dtype dtype, const tw_shape *shape)
-{
-    if (plan->place_count >= INT32_MAX / 2 || TW_GROW(plan->places, plan->place_capacity, (size_t)plan->place_count + 1) != TW_OK)
-        return -1;
-    plan->places[plan->place_count] = (tw__place){ .dtype = dtype, .shape = *shape };
-    return plan->place_count++;
-}
-
-int64_t tw__place_count(const tw__plan *plan, int32_t place)
-{
-    const tw_shape *shape = &plan->places[place].shape;
-    int64_t count = 1;
-    if (shape->rank < 0)
-        return -1;
-    for (int i = 0; i < shape->rank; i++) {
-        if (shape->dims[i] < 0 || __builtin_mul_overflow(count, shape->dims[i], &count))
-            return -1;
-    }
-    return count;
-}
-
-tw_status tw__uses_find(const tw__plan *plan, tw__uses *uses)
-{
-    uses->maker = tw__alloc_array((size_t)plan->place_count + 1, sizeof *uses->maker);
-    uses->reads = tw__alloc_array((size_t)plan->place_count + 1, sizeof *uses->reads);
-    if (!uses->maker || !uses->reads) {
-        tw__uses_free(uses);
-        return TW_RESOURCE_EXHAUSTED;
-    }
-    for (int32_t p = 0; p < plan->place_count; p++)
-        uses->maker[p] = -1;
-    for (int s = 0; s < plan->step_count; s++) {
-        const tw__step *step = &plan->steps[s];
-        for (int k = 0; !step->gone && k < step->output_count; k++)
-            uses->maker[step->outputs[k]] = s;
-        for (int k = 0; !step->gone && k < step->input_count; k++)
-            uses->reads[step->inputs[k]]++;
-    }
-    for (int k = 0; k < plan->output_count; k++)
-        uses->reads[plan->outputs[k]]++;
-    return TW_OK;
-}
-
-void tw__uses_free(tw__uses *uses)
-{
-    tw__free(uses->maker);
-    tw__free(uses->reads);
-    *uses = (tw__uses){ 0 };
-}
-
 /* ---- which nodes ---- */
 
-static bool reads_only(const tw_op *op)
+bool tw__op_reads_only(const tw_op *op)
 {
     return op == &tw__op_ReadVariableOp || op == &tw__op_ResourceGather;
 }
@@ -128,7 +27,7 @@ static int32_t *find_needed(const tw__graph *graph, const tw__edge *outputs, int
         need(needed, outputs[i]);
     for (size_t i = graph->node_count; i-- > 0;) {
         const tw__node *node = graph->nodes[i];
-        if (node->op->stateful && !reads_only(node->op) && !needed[i])
+        if (node->op->stateful && !tw__op_reads_only(node->op) && !needed[i])
             needed[i] = 1;
         node = tw__node_form(node, needed[i]);
         for (int k = 0; needed[i] && k < node->input_count; k++)
@@ -139,8 +38,82 @@ static int32_t *find_needed(const tw__graph *graph, const tw__edge *outputs, int
     return needed;
 }
 
-/* The shape function, which also checks, need not run again: all shapes were known while tracing, and the integers that it may have asked for
- * (axes, sizes: short ones) were constants. */
+/* ---- shapes ---- */
+
+/* What both say of a shape; `found` if they contradict each other. */
+static void merge_shape(tw_shape *known, const tw_shape *found)
+{
+    if (known->rank < 0 || !tw__shape_compatible(known, found)) {
+        *known = *found;
+        return;
+    }
+    for (int i = 0; found->rank >= 0 && i < known->rank; i++)
+        known->dims[i] = known->dims[i] < 0 ? found->dims[i] : known->dims[i];
+}
+
+/* Asks the shape function again, now that the shapes of arguments and more constants are known. What it refuses is left to the run. */
+static void infer(tw__draft *draft, const tw__node *node, const int32_t *inputs)
+{
+    enum { MOST = 32 };
+    tw__plan *plan = draft->plan;
+    const tw_shape *shapes[MOST];
+    tw_shape out_shapes[MOST];
+    tw_dtype dtypes[MOST], out_dtypes[MOST];
+    tw_tensor *values[MOST];
+    tw__place *out = &plan->places[draft->first_place[node->id]];
+    bool whole = !draft->special;
+    for (int k = 0; whole && k < node->output_count; k++)
+        whole = tw__shape_known(&out[k].shape);
+    if (whole || !node->op->shape || node->input_count > MOST || node->output_count > MOST)
+        return;
+    for (int k = 0; k < node->input_count; k++) {
+        shapes[k] = &plan->places[inputs[k]].shape;
+        dtypes[k] = plan->places[inputs[k]].dtype;
+        values[k] = plan->places[inputs[k]].constant;
+    }
+    for (int k = 0; k < node->output_count; k++) {
+        out_shapes[k].rank = -1;
+        out_dtypes[k] = node->out_dtypes[k];
+    }
+    tw__inference inference = { node->op, node->input_count, node->output_count, shapes, dtypes, values, node->attrs, out_shapes, out_dtypes };
+    if (node->op->shape(&inference) != TW_OK) {
+        tw_clear_error();
+        for (int k = 0; k < node->output_count; k++)
+            out[k].shape = TW_UNKNOWN_SHAPE;
+        return;
+    }
+    for (int k = 0; k < node->output_count; k++)
+        merge_shape(&out[k].shape, &out_shapes[k]);
+}
+
+/* Rows that make their outputs because they sometimes show the input; whether this call does is known. */
+static bool computes(const tw__plan *plan, const tw__step *step)
+{
+    const tw__place *in = step->input_count ? &plan->places[step->inputs[0]] : NULL;
+    if (step->op == &tw__op_AddN)
+        return step->input_count > 1;
+    if (step->op == &tw__op_Cast)
+        return in->dtype != plan->places[step->outputs[0]].dtype;
+    if (step->op == &tw__op_Transpose && plan->places[step->inputs[1]].constant && tw__place_count(plan, step->inputs[0]) > 0) {
+        const tw_tensor *order = plan->places[step->inputs[1]].constant;
+        for (int64_t i = 0, last = -1; order->count == in->shape.rank && i < order->count; i++) {
+            int64_t axis = tw_tensor_int_at(order, i);
+            axis += axis < 0 ? in->shape.rank : 0;
+            if (axis < 0 || axis >= in->shape.rank)
+                return false;
+            if (in->shape.dims[axis] == 1)
+                continue;
+            if (axis < last)
+                return true;
+            last = axis;
+        }
+        return false;
+    }
+    return !step->op->makes_outputs;
+}
+
+/* The shape function, which also checks, need not run again: all shapes are known, and the integers that it may ask for (axes, sizes: short
+ * ones) are constants. */
 static bool shapes_known(const tw__plan *plan, const tw__step *step)
 {
     for (int i = 0; i < step->input_count; i++) {
@@ -158,10 +131,25 @@ static bool shapes_known(const tw__plan *plan, const tw__step *step)
     return true;
 }
 
+/* ---- steps ---- */
+
+static tw_status find_state(tw__plan *general, tw__step *step)
+{
+    size_t i = 0;
+    while (i < general->state_count && general->states[i].node != step->node)
+        i++;
+    if (i == general->state_count) {
+        TW_TRY(TW_GROW(general->states, general->state_capacity, i + 1));
+        general->states[general->state_count++] = (tw__kernel_state){ .node = step->node };
+    }
+    step->state = (int32_t)i;
+    return TW_OK;
+}
+
 static tw_status add_step(tw__draft *draft, const tw__node *node, const int32_t *inputs)
 {
     tw__plan *plan = draft->plan;
-    bool effects = node->op->stateful && !reads_only(node->op);
+    bool effects = node->op->stateful && !tw__op_reads_only(node->op);
     draft->version += effects;
     tw__step *step = &plan->steps[plan->step_count++];
     *step = (tw__step){ .node = node, .op = node->op, .attrs = node->attrs, .effects = effects };
@@ -172,7 +160,9 @@ static tw_status add_step(tw__draft *draft, const tw__node *node, const int32_t 
     for (int k = 0; k < node->output_count; k++)
         step->outputs[k] = draft->first_place[node->id] + k;
     TW_TRY(tw__step_set_inputs(step, inputs, node->input_count));
-    step->known = !node->op->makes_outputs && shapes_known(plan, step);
+    if (step->op->free_state)
+        TW_TRY(find_state(plan->general, step));
+    step->known = shapes_known(plan, step) && computes(plan, step);
     return TW_OK;
 }
 
@@ -193,6 +183,7 @@ static tw_status find_steps(tw__draft *draft, const int32_t *needed)
             return TW_RESOURCE_EXHAUSTED;
         for (int k = 0; k < node->input_count; k++)
             inputs[k] = draft->stands_for[draft->first_place[node->inputs[k].node->id] + node->inputs[k].output];
+        infer(draft, node, inputs);
         bool settled = ((tw__exec_passes & TW_PASS_FORWARD) && tw__pass_forward(draft, node, inputs)) ||
                        ((tw__exec_passes & TW_PASS_FOLD) && tw__pass_fold(draft, node, inputs)) ||
                        ((tw__exec_passes & TW_PASS_SHARE) && tw__pass_share(draft, node, inputs));
@@ -203,99 +194,17 @@ static tw_status find_steps(tw__draft *draft, const int32_t *needed)
     return TW_OK;
 }
 
-/* Takes out what passes took away, and what nobody asks for any more. */
-static tw_status sweep(tw__plan *plan)
-{
-    bool *used = tw__alloc_array((size_t)plan->place_count + 1, sizeof *used);
-    if (!used)
-        return TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; i < plan->output_count; i++)
-        used[plan->outputs[i]] = true;
-    for (int s = plan->step_count; s-- > 0;) {
-        tw__step *step = &plan->steps[s];
-        bool keep = step->effects;
-        for (int k = 0; k < step->output_count; k++)
-            keep |= used[step->outputs[k]];
-        step->gone |= !keep;
-        for (int k = 0; !step->gone && k < step->input_count; k++)
-            used[step->inputs[k]] = true;
-    }
-    int kept = 0;
-    for (int s = 0; s < plan->step_count; s++) {
-        if (plan->steps[s].gone)
-            step_end(&plan->steps[s]);
-        else
-            plan->steps[kept++] = plan->steps[s];
-    }
-    plan->step_count = kept;
-    plan->constant_count = 0;
-    for (int32_t p = 0; p < plan->place_count; p++)
-        plan->constant_count += plan->places[p].constant && used[p];
-    int32_t *places = tw__realloc(plan->constant_places, ((size_t)plan->constant_count + 1) * sizeof *places);
-    if (places) {
-        plan->constant_places = places;
-        int count = 0;
-        for (int32_t p = 0; p < plan->place_count; p++) {
-            if (plan->places[p].constant && used[p])
-                places[count++] = p;
-        }
-    }
-    tw__free(used);
-    return places ? TW_OK : TW_RESOURCE_EXHAUSTED;
-}
-
 static tw_status run_passes(tw__plan *plan)
 {
-    TW_TRY(sweep(plan));
+    TW_TRY(tw__plan_sweep(plan));
 #define TW_RUN_PASS(bit, name)                  \
     if (tw__exec_passes & TW_PASS_##bit) {      \
         TW_TRY(tw__pass_##name(plan));          \
-        TW_TRY(sweep(plan));                    \
+        TW_TRY(tw__plan_sweep(plan));                    \
     }
     TW_STEP_PASSES(TW_RUN_PASS)
 #undef TW_RUN_PASS
-    for (int s = 0; s < plan->step_count; s++) {
-        const tw__step *step = &plan->steps[s];
-        plan->most_inputs = step->input_count > plan->most_inputs ? step->input_count : plan->most_inputs;
-        plan->most_outputs = step->output_count > plan->most_outputs ? step->output_count : plan->most_outputs;
-    }
     return TW_OK;
-}
-
-/* After which step each place is dropped: the last that reads it, unless it is an output, argument or constant. */
-static tw_status find_drops(tw__plan *plan)
-{
-    int32_t *last = tw__alloc_array((size_t)plan->place_count + 1, sizeof *last);
-    if (!last)
-        return TW_RESOURCE_EXHAUSTED;
-    for (int32_t p = 0; p < plan->place_count; p++)
-        last[p] = -1;
-    for (int s = 0; s < plan->step_count; s++) {
-        const tw__step *now = &plan->steps[s];
-        for (int k = 0; k < now->output_count; k++)
-            last[now->outputs[k]] = s; /* an output that nobody reads goes at once */
-        for (int k = 0; k < now->input_count; k++)
-            last[now->inputs[k]] = s;
-    }
-    for (int k = 0; k < plan->output_count; k++)
-        last[plan->outputs[k]] = -1;
-    for (int k = 0; k < plan->argument_count; k++)
-        last[plan->arguments[k]] = -1;
-    tw_status status = TW_OK;
-    for (int32_t p = 0; status == TW_OK && p < plan->place_count; p++) {
-        if (last[p] < 0 || plan->places[p].constant)
-            continue;
-        tw__step *at = &plan->steps[last[p]];
-        int32_t *more = tw__realloc(at->dropped, ((size_t)at->dropped_count + 1) * sizeof *more);
-        if (!more) {
-            status = TW_RESOURCE_EXHAUSTED;
-        } else {
-            at->dropped = more;
-            at->dropped[at->dropped_count++] = p;
-        }
-    }
-    tw__free(last);
-    return status;
 }
 
 /* ---- the plan ---- */
@@ -323,7 +232,7 @@ static tw_status number_places(tw__draft *draft)
     return draft->stands_for ? TW_OK : TW_RESOURCE_EXHAUSTED;
 }
 
-static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__edge *outputs, int32_t *needed)
+static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__edge *outputs, int32_t *needed, tw_tensor *const *values)
 {
     tw__plan *plan = draft->plan;
     if (!draft->first_place || !needed)
@@ -337,26 +246,30 @@ static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__e
     for (int i = 0; i < plan->argument_count; i++) {
         plan->arguments[i] = draft->first_place[arguments[i]->id];
         needed[arguments[i]->id] = 0;
+        if (values)
+            plan->places[plan->arguments[i]].shape = values[i]->shape;
     }
     TW_TRY(find_steps(draft, needed));
     for (int i = 0; i < plan->output_count; i++)
         plan->outputs[i] = draft->stands_for[draft->first_place[outputs[i].node->id] + outputs[i].output];
     TW_TRY(run_passes(plan));
-    return find_drops(plan);
+    return tw__plan_layout(plan);
 }
 
-tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count)
+tw__plan *tw__plan_make(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count,
+                        tw__plan *general, tw_tensor *const *values)
 {
     tw__plan *plan = tw__alloc_zero(sizeof *plan);
     if (!plan)
         return NULL;
-    pthread_mutex_init(&plan->lock, NULL);
     plan->graph = tw_retain(graph);
+    tw__lock_prepare();
+    plan->general = general ? general : plan;
     plan->argument_count = argument_count;
     plan->output_count = output_count;
-    tw__draft draft = { .plan = plan, .first_place = tw__alloc_array(graph->node_count + 1, sizeof(int32_t)) };
+    tw__draft draft = { .plan = plan, .special = values != NULL, .first_place = tw__alloc_array(graph->node_count + 1, sizeof(int32_t)) };
     int32_t *needed = find_needed(graph, outputs, output_count);
-    tw_status status = build(&draft, arguments, outputs, needed);
+    tw_status status = build(&draft, arguments, outputs, needed, values);
     tw__free(needed);
     tw__free(draft.first_place);
     tw__free(draft.stands_for);
@@ -368,23 +281,37 @@ tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argumen
     return plan;
 }
 
+tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count)
+{
+    tw__plan *plan = tw__plan_make(graph, arguments, argument_count, outputs, output_count, NULL, NULL);
+    if (plan && !(plan->specials = tw__specials_new(arguments, argument_count, outputs, output_count))) {
+        tw__plan_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
 void tw__plan_free(tw__plan *plan)
 {
     if (!plan)
         return;
+    tw__plan_frames_free(plan);
+    tw__specials_free(plan->specials);
     for (int i = 0; i < plan->step_count; i++)
-        step_end(&plan->steps[i]);
+        tw__step_end(&plan->steps[i]);
     for (int32_t i = 0; i < plan->place_count; i++)
         tw_release(plan->places[i].constant);
-    while (plan->spare_count)
-        tw__free(plan->spare[--plan->spare_count]);
+    for (size_t i = 0; i < plan->state_count; i++) {
+        if (plan->states[i].state)
+            plan->states[i].node->op->free_state(plan->states[i].state);
+    }
+    tw__free(plan->states);
     tw__free(plan->places);
     tw__free(plan->constant_places);
     tw__free(plan->steps);
     tw__free(plan->arguments);
     tw__free(plan->outputs);
     tw_release(plan->graph);
-    pthread_mutex_destroy(&plan->lock);
     tw__free(plan);
 }
 

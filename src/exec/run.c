@@ -1,28 +1,73 @@
-/* Running plans: a loop over prepared steps. */
+/* Running plans: a loop over prepared steps.
+ *
+ * A frame holds the values of one run, by place. Tensors of the places that the layout gave to the frame are made with it and stay; their
+ * memory is a block that a run takes from the thread's buffers and gives back. Frames are kept from run to run in a few slots that are
+ * exchanged atomically, so that several threads may run a plan at once and none waits. */
+#include <stdatomic.h>
+#include <time.h>
+
 #include "exec/internal.h"
 #include "rows.h"
 
-/* A frame: the values by place, then room for one step's inputs, shapes and dtypes. Kept from run to run. */
+enum { CHECK_STEPS = 64, CHECK_MILLISECONDS = 50 };
+static const int64_t kept_block = (int64_t)64 << 20; /* blocks from this size on stay with the frame */
+
 typedef struct frame {
+    tw__buffer *arena;      /* while it runs, or for good if it is large */
+    char *base;             /* where the tensors in the arena point to now */
     tw_tensor **values;
-    tw_tensor **inputs, **outputs;
+    tw_tensor **inputs, **outputs; /* of one step */
     const tw_shape **shapes;
     tw_dtype *dtypes;
     tw_shape *out_shapes;
-    tw_dtype *out_dtypes;
+    int step;               /* that runs */
 } frame;
 
-static frame *frame_take(tw__plan *plan)
+/* ---- frames ---- */
+
+static bool kept_by_frame(const tw__place *place)
 {
-    pthread_mutex_lock(&plan->lock);
-    frame *f = plan->spare_count ? plan->spare[--plan->spare_count] : NULL;
-    pthread_mutex_unlock(&plan->lock);
+    return place->where == TW_IN_ARENA || place->where == TW_IN_HEADER;
+}
+
+/* A tensor of the place, with two references: a kernel that gives another output in its stead releases one. Its memory is set by `rebase`. */
+static tw_tensor *make_header(const tw__plan *plan, int32_t p)
+{
+    const tw__place *place = &plan->places[p];
+    tw_tensor *header = tw__tensor_empty(place->dtype, &TW_SCALAR);
+    if (header) {
+        header->shape = place->shape;
+        header->count = tw__place_count(plan, p);
+        tw_retain(header);
+    }
+    return header;
+}
+
+static void end_header(tw_tensor *header)
+{
+    tw_release(header);
+    tw_release(header);
+}
+
+static void frame_end(const tw__plan *plan, frame *f)
+{
+    for (int32_t p = 0; f && p < plan->place_count; p++) {
+        if (kept_by_frame(&plan->places[p]) && f->values[p]) {
+            f->values[p]->buffer = NULL;
+            end_header(f->values[p]);
+        }
+    }
     if (f)
-        return f;
+        tw__buffer_release(f->arena);
+    tw__free(f);
+}
+
+static frame *frame_new(tw__plan *plan)
+{
     size_t places = (size_t)plan->place_count + 1, in = (size_t)plan->most_inputs + 1, out = (size_t)plan->most_outputs + 1;
-    size_t values = places * sizeof(tw_tensor *), inputs = in * sizeof(tw_tensor *), shapes = in * sizeof(tw_shape *);
-    size_t out_shapes = out * sizeof(tw_shape), dtypes = in * sizeof(tw_dtype), out_dtypes = out * sizeof(tw_dtype), outputs = out * sizeof(tw_tensor *);
-    f = tw__alloc_zero(sizeof *f + values + inputs + outputs + shapes + out_shapes + dtypes + out_dtypes);
+    size_t values = places * sizeof(tw_tensor *), inputs = in * sizeof(tw_tensor *), outputs = out * sizeof(tw_tensor *);
+    size_t shapes = in * sizeof(tw_shape *), out_shapes = out * sizeof(tw_shape), dtypes = in * sizeof(tw_dtype);
+    frame *f = tw__alloc_zero(sizeof *f + values + inputs + outputs + shapes + out_shapes + dtypes);
     if (!f)
         return NULL;
     char *at = (char *)(f + 1);
@@ -31,106 +76,325 @@ static frame *frame_take(tw__plan *plan)
     f->outputs = (void *)(at += inputs);
     f->shapes = (void *)(at += outputs);
     f->out_shapes = (void *)(at += shapes);
-    f->dtypes = (void *)(at += out_shapes);
-    f->out_dtypes = (void *)(at + dtypes);
+    f->dtypes = (void *)(at + out_shapes);
+    for (int k = 0; k < plan->constant_count; k++)
+        f->values[plan->constant_places[k]] = plan->places[plan->constant_places[k]].constant;
+    for (int32_t p = 0; p < plan->place_count; p++) {
+        if (kept_by_frame(&plan->places[p]) && !(f->values[p] = make_header(plan, p))) {
+            frame_end(plan, f);
+            return NULL;
+        }
+    }
+    return f;
+}
+
+/* Lets the frame's tensors point to their memory. */
+static void rebase(const tw__plan *plan, frame *f)
+{
+    for (int32_t p = 0; p < plan->place_count; p++) {
+        const tw__place *place = &plan->places[p];
+        tw_tensor *header = f->values[p];
+        if (place->where == TW_IN_ARENA) {
+            header->data = (char *)f->arena->data + place->offset;
+            header->buffer = f->arena;
+        } else if (place->where == TW_IN_HEADER) {
+            header->data = f->values[place->root]->small;
+        }
+    }
+    f->base = f->arena ? f->arena->data : (char *)f;
+}
+
+static frame *frame_take(tw__plan *plan)
+{
+    frame *f = NULL;
+    for (int i = 0; i < TW_SPARE_FRAMES && !f; i++) {
+        if (atomic_load_explicit(&plan->spare[i], memory_order_relaxed))
+            f = atomic_exchange_explicit(&plan->spare[i], NULL, memory_order_acquire);
+    }
+    if (!f && !(f = frame_new(plan)))
+        return NULL;
+    if (plan->arena_bytes && !f->arena) {
+        f->arena = tw__buffer_new((size_t)plan->arena_bytes);
+        if (!f->arena) {
+            frame_end(plan, f);
+            return NULL;
+        }
+        tw__buffer_retain(f->arena); /* so that nobody takes a tensor in it for the only one */
+    }
+    if (f->base != (f->arena ? f->arena->data : (void *)f))
+        rebase(plan, f);
     return f;
 }
 
 static void frame_give_back(tw__plan *plan, frame *f)
 {
-    pthread_mutex_lock(&plan->lock);
-    if (plan->spare_count < TW_SPARE_FRAMES) {
-        plan->spare[plan->spare_count++] = f;
-        f = NULL;
+    if (f->arena && plan->arena_bytes < kept_block) {
+        tw__buffer *arena = f->arena;
+        f->arena = NULL;
+        tw__buffer_release(arena);
+        tw__buffer_release(arena);
     }
-    pthread_mutex_unlock(&plan->lock);
-    tw__free(f);
+    for (int i = 0; i < TW_SPARE_FRAMES; i++) {
+        void *empty = NULL;
+        if (!atomic_load_explicit(&plan->spare[i], memory_order_relaxed) &&
+            atomic_compare_exchange_strong_explicit(&plan->spare[i], &empty, f, memory_order_release, memory_order_relaxed))
+            return;
+    }
+    if (f->arena)
+        tw__buffer_release(f->arena);
+    frame_end(plan, f);
 }
 
-static tw_status infer(const tw__step *now, frame *f)
+void tw__plan_frames_free(tw__plan *plan)
 {
+    for (int i = 0; i < TW_SPARE_FRAMES; i++) {
+        frame *f = atomic_load(&plan->spare[i]);
+        if (f && f->arena)
+            tw__buffer_release(f->arena);
+        frame_end(plan, f);
+    }
+}
+
+/* Somebody kept a tensor of the frame, which no op should: it gets memory of its own, and the frame another tensor. */
+static tw_status detach(const tw__plan *plan, frame *f, int32_t p)
+{
+    tw_tensor *kept = f->values[p], *header = make_header(plan, p);
+    if (!header)
+        return tw__error_status();
+    if (kept->data != kept->small) {
+        tw__buffer *own = tw__buffer_new((size_t)plan->places[p].bytes);
+        if (!own) {
+            end_header(header);
+            return tw__error_status();
+        }
+        memcpy(own->data, kept->data, (size_t)plan->places[p].bytes);
+        kept->data = own->data;
+        kept->buffer = own;
+    }
+    f->values[p] = header;
+    end_header(kept);
+    rebase(plan, f);
+    return TW_OK;
+}
+
+static bool is_kept(const tw_tensor *tensor)
+{
+    return tensor->object.peer || atomic_load_explicit(&tensor->object.references, memory_order_relaxed) != 2;
+}
+
+/* ---- one step ---- */
+
+/* The outputs that are known before the step runs. */
+static tw_status make_outputs(const tw__plan *plan, const tw__step *now, frame *f)
+{
+    const tw_op *op = now->op;
+    for (int k = 0; k < now->output_count; k++)
+        f->outputs[k] = NULL;
+    if (now->known) {
+        for (int k = 0; k < now->output_count; k++) {
+            const tw__place *place = &plan->places[now->outputs[k]];
+            f->outputs[k] = kept_by_frame(place) ? f->values[now->outputs[k]] : tw__tensor_empty(place->dtype, &place->shape);
+            if (!f->outputs[k])
+                return tw__error_status();
+        }
+        return TW_OK;
+    }
+    if (now->run)
+        return TW_OK;
     for (int k = 0; k < now->input_count; k++) {
         f->shapes[k] = &f->inputs[k]->shape;
         f->dtypes[k] = f->inputs[k]->dtype;
     }
     for (int k = 0; k < now->output_count; k++)
         f->out_shapes[k].rank = -1;
-    tw__inference inference = { now->op, now->input_count, now->output_count, f->shapes, f->dtypes, f->inputs, now->attrs, f->out_shapes,
-                                f->out_dtypes };
-    return now->op->shape(&inference);
-}
-
-/* Runs the step; its outputs are in f->outputs, also when it fails, as far as they were made. */
-static tw_status run_step(tw__plan *plan, tw__step *now, frame *f)
-{
-    const tw_op *op = now->op;
-    for (int k = 0; k < now->input_count; k++)
-        f->inputs[k] = f->values[now->inputs[k]];
-    for (int k = 0; k < now->output_count; k++) {
-        f->outputs[k] = NULL;
-        f->out_dtypes[k] = plan->places[now->outputs[k]].dtype;
-    }
-    for (int k = 0; now->known && k < now->output_count; k++) {
-        f->outputs[k] = tw__tensor_empty(f->out_dtypes[k], &plan->places[now->outputs[k]].shape);
-        if (!f->outputs[k])
+    tw__inference inference = { op, now->input_count, now->output_count, f->shapes, f->dtypes, f->inputs, now->attrs, f->out_shapes,
+                                now->out_dtypes };
+    TW_TRY(op->shape(&inference));
+    for (int k = 0; k < now->output_count && !op->makes_outputs; k++) {
+        if (tw__shape_known(&f->out_shapes[k]) && !(f->outputs[k] = tw__tensor_empty(now->out_dtypes[k], &f->out_shapes[k])))
             return tw__error_status();
     }
-    if (now->run)
-        return now->run(now, f->inputs, f->outputs);
-    if (!now->known) {
-        TW_TRY(infer(now, f));
-        for (int k = 0; k < now->output_count && !op->makes_outputs; k++) {
-            if (tw__shape_known(&f->out_shapes[k]) && !(f->outputs[k] = tw__tensor_empty(f->out_dtypes[k], &f->out_shapes[k])))
-                return tw__error_status();
-        }
-    }
-    tw__kernel kernel = { op, now->input_count, now->output_count, f->inputs, f->outputs, now->attrs, f->out_dtypes, NULL };
-    if (!op->free_state)
-        return op->compute(&kernel);
-    pthread_mutex_lock(&plan->lock);
-    kernel.state = &now->state;
-    tw_status status = op->compute(&kernel);
-    pthread_mutex_unlock(&plan->lock);
+    return TW_OK;
+}
+
+static tw_status compute(tw__plan *plan, tw__step *now, frame *f)
+{
+    tw__kernel kernel = { now->op, now->input_count, now->output_count, f->inputs, f->outputs, now->attrs, now->out_dtypes, NULL };
+    if (!now->op->free_state)
+        return now->op->compute(&kernel);
+    tw__hold_take(&plan->general->lock);
+    kernel.state = &plan->general->states[now->state].state;
+    tw_status status = now->op->compute(&kernel);
+    tw__hold_give(&plan->general->lock);
     return status;
 }
 
-tw_status tw__plan_run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs)
+static tw_status store_failed(const tw__step *now, const tw_tensor *got, const tw__place *place)
 {
-    frame *f = frame_take(plan);
-    if (!f)
-        return TW_RESOURCE_EXHAUSTED;
-    for (int k = 0; k < plan->constant_count; k++)
-        f->values[plan->constant_places[k]] = plan->places[plan->constant_places[k]].constant;
-    for (int i = 0; i < plan->argument_count; i++)
-        f->values[plan->arguments[i]] = values[i];
+    if (!got)
+        return tw__fail(TW_INTERNAL, "%s: the kernel left an output empty", now->op->name);
+    return tw__fail(TW_INVALID_ARGUMENT, "%s gave %s %s where the graph has %s %s", now->op->name, tw_dtype_name(got->dtype),
+                    tw__shape_text(&got->shape), tw_dtype_name(place->dtype), tw__shape_text(&place->shape));
+}
+
+/* A kernel gave another tensor for one that the frame keeps: its elements are taken over. */
+static tw_status take_over(tw_tensor *header, tw_tensor *given, const tw__step *now, const tw__place *place)
+{
     tw_status status = TW_OK;
-    int done = 0;
-    for (; status == TW_OK && done < plan->step_count; done++) {
-        tw__step *now = &plan->steps[done];
-        status = run_step(plan, now, f);
-        if (status != TW_OK) {
-            tw__error_prefix("node %s: ", now->node->name);
-            for (int k = 0; k < now->output_count; k++)
-                tw_release(f->outputs[k]);
-            break;
+    tw_retain(header);
+    if (!given || given->dtype != header->dtype || !tw__shape_equal(&given->shape, &header->shape))
+        status = store_failed(now, given, place);
+    else
+        memmove(header->data, given->data, (size_t)place->bytes);
+    tw_release(given);
+    return status;
+}
+
+/* Puts f->outputs into their places. What the graph says of a shape, later steps rely on. */
+static tw_status store(const tw__plan *plan, const tw__step *now, frame *f, tw_status status)
+{
+    for (int k = 0; k < now->output_count; k++) {
+        int32_t p = now->outputs[k];
+        const tw__place *place = &plan->places[p];
+        tw_tensor *got = f->outputs[k];
+        if (kept_by_frame(place)) {
+            tw_status taken = got != f->values[p] && got ? take_over(f->values[p], got, now, place) : TW_OK;
+            status = status == TW_OK ? taken : status;
+            continue;
         }
+        f->values[p] = got;
+        if (status == TW_OK && (!got || (place->bytes >= 0 && !tw__shape_equal(&got->shape, &place->shape))))
+            status = store_failed(now, got, place);
+    }
+    return status;
+}
+
+static tw_status run_step(tw__plan *plan, tw__step *now, frame *f)
+{
+    for (int k = 0; k < now->input_count; k++)
+        f->inputs[k] = f->values[now->inputs[k]];
+    if (__builtin_expect(now->fixed, 1)) {
         for (int k = 0; k < now->output_count; k++)
-            f->values[now->outputs[k]] = f->outputs[k];
+            f->outputs[k] = f->values[now->outputs[k]];
+        tw_status status = now->run ? now->run(now, f->inputs, f->outputs) : compute(plan, now, f);
+        bool same = true;
+        for (int k = 0; k < now->output_count; k++)
+            same &= f->outputs[k] == f->values[now->outputs[k]];
+        return __builtin_expect(same, 1) ? status : store(plan, now, f, status);
+    }
+    tw_status status = make_outputs(plan, now, f);
+    if (status == TW_OK)
+        status = now->run ? now->run(now, f->inputs, f->outputs) : compute(plan, now, f);
+    return store(plan, now, f, status);
+}
+
+/* ---- a run ---- */
+
+/* Lets the embedding program stop a long function, some twenty times a second. */
+static tw_status check_interrupt(struct timespec *last)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (!last->tv_sec)
+        *last = now;
+    if ((now.tv_sec - last->tv_sec) * 1000 + (now.tv_nsec - last->tv_nsec) / 1000000 < CHECK_MILLISECONDS)
+        return TW_OK;
+    *last = now;
+    return tw__interrupt_hook();
+}
+
+static tw_status run_steps(tw__plan *plan, frame *f)
+{
+    static _Thread_local struct timespec last;
+    int until_check = CHECK_STEPS;
+    for (int s = 0; s < plan->step_count; s++) {
+        tw__step *now = &plan->steps[s];
+        f->step = s;
+        TW_TRY(run_step(plan, now, f));
         for (int k = 0; k < now->dropped_count; k++) {
             tw_release(f->values[now->dropped[k]]);
             f->values[now->dropped[k]] = NULL;
         }
+        for (int k = 0; k < now->dying_count; k++) {
+            if (__builtin_expect(is_kept(f->values[now->dying[k]]), 0))
+                TW_TRY(detach(plan, f, now->dying[k]));
+        }
+        if ((now->large || --until_check == 0) && tw__interrupt_hook) {
+            until_check = CHECK_STEPS;
+            TW_TRY(check_interrupt(&last));
+        }
     }
+    return TW_OK;
+}
+
+static tw_status give_outputs(tw__plan *plan, frame *f, tw_tensor **outputs)
+{
+    for (int i = 0; i < plan->output_count; i++) {
+        int32_t p = plan->outputs[i];
+        tw_tensor *value = f->values[p];
+        outputs[i] = plan->places[p].constant ? tw__tensor_view(value, &value->shape) : tw_retain(value);
+        if (!outputs[i])
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+tw_status tw__plan_execute(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs)
+{
+    frame *f = frame_take(plan);
+    if (!f)
+        return TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; i < plan->argument_count; i++)
+        f->values[plan->arguments[i]] = values[i];
     for (int i = 0; i < plan->output_count; i++)
-        outputs[i] = status == TW_OK ? tw_retain(f->values[plan->outputs[i]]) : NULL;
-    /* What is left belongs to the frame: values of steps that were outputs, or that a failure left behind. */
-    for (int i = 0; i < done; i++) {
-        for (int k = 0; k < plan->steps[i].output_count; k++) {
-            int32_t place = plan->steps[i].outputs[k];
-            tw_release(f->values[place]);
-            f->values[place] = NULL;
+        outputs[i] = NULL;
+    tw_status status = run_steps(plan, f);
+    if (status != TW_OK)
+        tw__error_prefix("node %s: ", plan->steps[f->step].node->name);
+    else
+        status = give_outputs(plan, f, outputs);
+    if (status == TW_OK) {
+        for (int i = 0; i < plan->output_count; i++) {
+            int32_t p = plan->outputs[i];
+            if (plan->places[p].where == TW_IN_HEAP) {
+                tw_release(f->values[p]);
+                f->values[p] = NULL;
+            }
+        }
+    } else {
+        for (int i = 0; i < plan->output_count; i++) {
+            tw_release(outputs[i]);
+            outputs[i] = NULL;
+        }
+        for (int32_t p = 0; p < plan->place_count; p++) {
+            if (plan->places[p].where == TW_IN_HEAP) {
+                tw_release(f->values[p]);
+                f->values[p] = NULL;
+            }
         }
     }
     frame_give_back(plan, f);
     return status;
+}
+
+bool tw__plan_fits(const tw__plan *plan, tw_tensor *const *values)
+{
+    for (int i = 0; i < plan->argument_count; i++) {
+        const tw__place *place = &plan->places[plan->arguments[i]];
+        const tw_shape *shape = &values[i]->shape;
+        if (values[i]->dtype != place->dtype || shape->rank != place->shape.rank)
+            return false;
+        for (int k = 0; k < shape->rank; k++) {
+            if (shape->dims[k] != place->shape.dims[k])
+                return false;
+        }
+    }
+    return true;
+}
+
+tw_status tw__plan_run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs)
+{
+    if (__builtin_expect(tw__plan_fits(plan, values), 1))
+        return tw__plan_execute(plan, values, outputs);
+    return tw__specials_run(plan, values, outputs);
 }

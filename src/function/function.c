@@ -1,6 +1,4 @@
 /* Tracing a body into a function, and calling it; see function.h. */
-#include <sched.h>
-
 #include "function/control.h"
 #include "rows.h"
 
@@ -164,11 +162,10 @@ tw__function *tw__function_of_graph(const char *name, tw__graph *graph, tw__node
 
 static tw_status make_plan(tw__function *f)
 {
-    while (atomic_exchange(&f->lock, 1))
-        sched_yield();
+    tw__hold_take(&f->lock);
     if (!f->plan)
         f->plan = tw__plan_new(f->graph, f->inputs, f->input_count, f->outputs, f->output_count);
-    atomic_store(&f->lock, 0);
+    tw__hold_give(&f->lock);
     return f->plan ? TW_OK : tw__error_status();
 }
 

@@ -35,7 +35,7 @@ typedef struct tw__function {
     tw__derivative *derivative; /* likewise */
     tw__derivative *origin;     /* of a forward form: what it was made for, the last of a chain by `lower` */
     tw_object *form;            /* of branches and bodies that keep what the gradient needs: how they were made (cond.c, while.c) */
-    _Atomic int lock;
+    _Atomic uint32_t lock; /* tw__hold_take: of what is made at the first run, or first differentiated */
 } tw__function;
 
 extern const tw_class tw__function_class;

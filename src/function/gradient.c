@@ -9,8 +9,6 @@
  *
  * Of the second derivative comes a gradient of the inner values, that is of forward's further outputs. So forward is differentiated in
  * turn, as a function with more results; its forward form has still more outputs, in front those it had. */
-#include <sched.h>
-
 #include "function/function.h"
 #include "op/slices.h"
 #include "rows.h"
@@ -190,10 +188,9 @@ static tw_status differentiate(tw__function *f)
 
 tw_status tw__function_differentiate(tw__function *f)
 {
-    while (atomic_exchange(&f->lock, 1))
-        sched_yield();
+    tw__hold_take(&f->lock);
     tw_status status = f->forward ? TW_OK : differentiate(f);
-    atomic_store(&f->lock, 0);
+    tw__hold_give(&f->lock);
     return status;
 }
 

@@ -1,7 +1,5 @@
 /* The state behind a variable: a tensor that is exchanged, or changed in place when nobody else sees its memory. Reading hands out the
  * tensor itself, so a read costs nothing; a later change of the variable then makes a new one (copy on write). */
-#include <sched.h>
-
 #include "op/resource.h"
 
 static void resource_destroy(void *self)
@@ -42,19 +40,12 @@ tw__resource *tw__resource_of(const tw_tensor *handle)
 
 static void lock(tw__resource *resource)
 {
-    uint32_t own = atomic_load_explicit(&tw__process_generation, memory_order_relaxed), holder = 0;
-    for (int spins = 0; !atomic_compare_exchange_weak_explicit(&resource->lock, &holder, own, memory_order_acquire, memory_order_relaxed); spins++) {
-        if (holder == own) { /* else it is free, or a thread of the parent's held it when this process was forked off */
-            holder = 0;
-            if (spins > 64)
-                sched_yield();
-        }
-    }
+    tw__hold_take(&resource->lock);
 }
 
 void tw__resource_unlock(tw__resource *resource)
 {
-    atomic_store_explicit(&resource->lock, 0, memory_order_release);
+    tw__hold_give(&resource->lock);
 }
 
 static tw_status not_initialized(const tw__resource *resource)

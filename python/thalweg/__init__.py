@@ -55,6 +55,9 @@ version = _module("version", VERSION=__version__)
 test = _module("test", is_gpu_available=_is_gpu_available, is_built_with_cuda=lambda: False, is_built_with_gpu_support=lambda: False,
                gpu_device_name=lambda: "")
 keras.__version__ = "2.15.0"  # noqa: F821
+losses = _sys.modules[__name__ + ".losses"] = keras.losses  # noqa: F821
+metrics = _sys.modules[__name__ + ".metrics"] = keras.metrics  # noqa: F821
+optimizers = _sys.modules[__name__ + ".optimizers"] = keras.optimizers  # noqa: F821
 
 
 def _get_value(x):

@@ -19,7 +19,10 @@ math.reciprocal_no_nan math.floor math.ceil math.round math.rint math.is_nan mat
 math.greater_equal math.equal math.not_equal math.logical_and math.logical_or math.logical_not math.logical_xor math.divide_no_nan math.multiply_no_nan
 math.squared_difference math.xdivy math.xlogy math.xlog1py math.add_n math.accumulate_n math.real math.imag math.conj math.angle math.nextafter
 math.scalar_mul nn.sigmoid nn.tanh bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor bitwise.invert bitwise.left_shift bitwise.right_shift
-debugging.check_numerics linalg.global_norm dtypes.cast dtypes.complex""".split()
+debugging.check_numerics linalg.global_norm dtypes.cast dtypes.complex math.l2_normalize nn.l2_normalize linalg.l2_normalize
+math.zero_fraction nn.zero_fraction linalg.trace linalg.adjoint math.is_non_decreasing math.is_strictly_increasing math.polyval math.unsorted_segment_mean
+math.unsorted_segment_sqrt_n nn.crelu nn.weighted_cross_entropy_with_logits nn.log_poisson_loss nn.scale_regularization_loss
+nn.compute_average_loss""".split()
 
 
 def find(name):
@@ -137,6 +140,44 @@ call("math.xlogy", f, np.float32([1, 2, 3]))
 call("math.divide_no_nan", f, np.float32([1, 0, 2]))
 call("sqrt", i)
 call("exp", "text")
+
+m = np.float32([[1, -2, 0], [0, 0.5, 3]])
+for axis in (None, 0, 1, [0, 1]):
+    call("math.l2_normalize", m, axis)
+    call("math.count_nonzero", m, axis, keepdims=True)
+call("nn.l2_normalize", np.float64([0, 0]), epsilon=0.25)
+call("math.count_nonzero", i, dtype=tf.int32)
+call("math.count_nonzero", ["", "a", "b"])
+call("math.zero_fraction", m)
+call("math.zero_fraction", np.int64([0]))
+call("nn.zero_fraction", np.float64([]))
+call("linalg.trace", np.float32([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]))
+call("linalg.trace", m)
+call("linalg.adjoint", np.complex64([[1 + 2j, 3], [4, 5j]]))
+call("linalg.adjoint", m)
+call("linalg.normalize", m)
+call("linalg.normalize", m, ord=1, axis=1)
+call("linalg.normalize", m, ord=np.inf, axis=0)
+for x in ([], [1.0], [1.0, 1.0, 2.0], [1.0, 2.0, 3.0], [3.0, 1.0], [[1.0, 2.0], [3.0, 4.0]]):
+    call("math.is_non_decreasing", np.float32(x))
+    call("math.is_strictly_increasing", np.float32(x))
+call("math.polyval", [1.0, 2.0, 3.0], f)
+call("math.polyval", [f, f], 2.0)
+call("math.polyval", [], f)
+call("math.unsorted_segment_mean", m, [1, 1], 3)
+call("math.unsorted_segment_mean", f, [0, 2, 0], 3)
+call("math.unsorted_segment_sqrt_n", m, [1, 1], 2)
+call("math.unsorted_segment_sqrt_n", f, [-1, 0, 0], 2)
+call("nn.crelu", m)
+call("nn.crelu", m, axis=0)
+call("nn.weighted_cross_entropy_with_logits", np.float32([1, 0, 1]), f, 2.0)
+call("nn.weighted_cross_entropy_with_logits", np.float32([1, 0]), f, 2.0)
+call("nn.log_poisson_loss", np.float32([0.5, 3, 0]), f)
+call("nn.log_poisson_loss", np.float32([0.5, 3, 2]), f, compute_full_loss=True)
+call("nn.scale_regularization_loss", f)
+call("nn.compute_average_loss", f)
+call("nn.compute_average_loss", m, sample_weight=np.float32([[1], [2]]), global_batch_size=4)
+call("nn.compute_average_loss", 1.0)
 
 signatures = {}
 for n in NAMES:

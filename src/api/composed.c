@@ -1,0 +1,213 @@
+/* Functions of tf.math, tf.linalg and tf.nn that are a few ops each. */
+#include "api/array.h"
+#include "api/nn.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+TW_API(math_l2_normalize,
+       "math.l2_normalize|linalg.l2_normalize|nn.l2_normalize(x: tensor, axis: ints = None, epsilon: float = 1e-12, name: str = None, "
+       "dim: ints = None) -> tensor",
+       "x divided by its Euclidean norm over axes; a norm below the root of epsilon counts as that.")
+{
+    if (tw__dtype_is_complex(args->x->dtype)) {
+        tw__fail(TW_UNIMPLEMENTED, "l2_normalize: complex numbers are not supported, x is %s", tw_dtype_name(args->x->dtype));
+        return NULL;
+    }
+    if (args->axis.given && args->dim.given) {
+        tw__fail(TW_VALUE_ERROR, "Cannot specify both 'axis' and 'dim'.");
+        return NULL;
+    }
+    tw_auto tw_tensor *squares = TW_UNARY(Square, args->x);
+    tw_auto tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, squares, args->dim.given ? args->dim : args->axis, true);
+    return TW_G2(Mul, tw_retain(args->x), TW_G1(Rsqrt, TW_G2(Maximum, tw_retain(sum), sum ? tw__grad_constant(args->epsilon, sum) : NULL)));
+}
+
+static tw_tensor *cast_to(tw_tensor *x, tw_dtype dtype)
+{
+    tw_attr type = TW_A_TYPE("DstT", dtype);
+    return x ? tw__call(&tw__op_Cast, TW_IN(x), 1, &type, 1) : NULL;
+}
+
+/* Whether elements differ from zero; texts from the empty one. */
+static tw_tensor *not_zero(tw_tensor *x)
+{
+    tw_auto tw_tensor *zero = tw_tensor_new(x->dtype, TW_SCALAR, NULL);
+    return zero ? TW_BINARY(NotEqual, x, zero) : NULL;
+}
+
+TW_API(math_count_nonzero,
+       "math.count_nonzero(input: tensor, axis: ints = None, keepdims: bool = False, dtype: dtype = int64, name: str = None) -> tensor",
+       "How many elements over axes are not zero; texts that are not empty.")
+{
+    tw_auto tw_tensor *mask = not_zero(args->input);
+    tw_auto tw_tensor *ones = cast_to(mask, TW_INT64);
+    tw_auto tw_tensor *count = tw__reduce_axes(&tw__op_Sum, ones, args->axis, args->keepdims);
+    return !count || args->dtype == TW_INT64 ? tw_retain(count) : cast_to(count, args->dtype);
+}
+
+TW_API(math_zero_fraction, "math.zero_fraction|nn.zero_fraction(value: tensor, name: str = None) -> tensor", "The part of the elements that is zero.")
+{
+    tw_attr wide = TW_A_TYPE("out_type", TW_INT64);
+    tw_auto tw_tensor *mask = not_zero(args->value);
+    tw_auto tw_tensor *ones = cast_to(mask, TW_INT64);
+    tw_auto tw_tensor *count = tw__reduce_axes(&tw__op_Sum, ones, (tw_ints){ 0 }, false);
+    tw_auto tw_tensor *size = count ? tw__call(&tw__op_Size, TW_IN(args->value), 1, &wide, 1) : NULL;
+    tw_auto tw_tensor *zeros = size ? TW_BINARY(Sub, size, count) : NULL;
+    return TW_G2(RealDiv, cast_to(zeros, TW_FLOAT32), cast_to(size, TW_FLOAT32));
+}
+
+TW_API(linalg_trace, "linalg.trace(x: tensor, name: str = None) -> tensor", "The sum of the diagonal of each matrix.")
+{
+    tw_auto tw_tensor *diagonal = tw_linalg_diag_part(args->x);
+    return tw__reduce_axes(&tw__op_Sum, diagonal, TW_INTS(-1), false);
+}
+
+TW_API(linalg_adjoint, "linalg.adjoint(matrix: tensor, name: str = None) -> tensor", "Each matrix transposed and conjugated.")
+{
+    return tw_linalg_matrix_transpose(args->matrix, .conjugate = true);
+}
+
+TW_API(linalg_normalize, "linalg.normalize(tensor: tensor, ord: value = None, axis: ints = None, name: str = None) -> tensors",
+       "The tensor divided by its norm over axes, and the norm.")
+{
+    tw_auto tw_tensor *norm = tw_norm(args->tensor, .ord = args->ord, .axis = args->axis, .keepdims = true);
+    tw_auto tw_tensor *scaled = norm ? TW_BINARY(RealDiv, args->tensor, norm) : NULL;
+    tw_tensors result = { scaled ? tw__alloc_array(2, sizeof(tw_tensor *)) : NULL, 2 };
+    if (!result.items)
+        return (tw_tensors){ 0 };
+    result.items[0] = tw_retain(scaled);
+    result.items[1] = tw_retain(norm);
+    return result;
+}
+
+/* ---- neighbours in order ---- */
+
+static tw_tensor *each_follows(tw_tensor *x, const tw_op *compare)
+{
+    tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(x), tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
+    tw_auto tw_tensor *size = flat ? TW_UNARY(Size, flat) : NULL;
+    tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *zero = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
+    tw_auto tw_tensor *fewer = one ? TW_G2(Maximum, TW_G2(Sub, TW_G2(Reshape, tw_retain(size), tw_retain(one)), tw_retain(one)), tw_retain(zero)) : NULL;
+    tw_auto tw_tensor *first = fewer ? tw__call(&tw__op_Slice, TW_IN(flat, zero, fewer), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *start = fewer ? TW_BINARY(Minimum, one, fewer) : NULL;
+    tw_auto tw_tensor *next = start ? tw__call(&tw__op_Slice, TW_IN(flat, start, fewer), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *good = first && next ? tw__call(compare, TW_IN(first, next), 2, NULL, 0) : NULL;
+    return tw__reduce_axes(&tw__op_All, good, (tw_ints){ 0 }, false);
+}
+
+TW_API(math_is_non_decreasing, "math.is_non_decreasing(x: tensor, name: str = None) -> tensor", "Whether no element is less than the one before it.")
+{
+    return each_follows(args->x, &tw__op_LessEqual);
+}
+
+TW_API(math_is_strictly_increasing, "math.is_strictly_increasing(x: tensor, name: str = None) -> tensor",
+       "Whether every element is greater than the one before it.")
+{
+    return each_follows(args->x, &tw__op_Less);
+}
+
+TW_API(math_polyval, "math.polyval(coeffs: tensors<T>, x: tensor<T>, name: str = None) -> tensor",
+       "The polynomial with these coefficients, the highest first, at x.")
+{
+    tw_tensor *sum = args->coeffs.count ? tw_retain(args->coeffs.items[0]) : TW_UNARY(ZerosLike, args->x);
+    for (int64_t i = 1; sum && i < args->coeffs.count; i++)
+        sum = TW_G2(AddV2, tw_retain(args->coeffs.items[i]), TW_G2(Mul, sum, tw_retain(args->x)));
+    return sum;
+}
+
+/* ---- segments ---- */
+
+static tw_tensor *segment_counts(tw_tensor *data, tw_tensor *ids, tw_tensor *segments)
+{
+    tw_auto tw_tensor *ones = TW_UNARY(OnesLike, data);
+    tw_auto tw_tensor *count = ones ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(ones, ids, segments), 3, NULL, 0) : NULL;
+    return count ? TW_G2(Maximum, tw_retain(count), tw__grad_constant(1, count)) : NULL;
+}
+
+TW_API(math_unsorted_segment_mean,
+       "math.unsorted_segment_mean(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
+       "Means of the rows of each segment.")
+{
+    tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
+    tw_auto tw_tensor *sum = count ? tw_math_unsorted_segment_sum(args->data, args->segment_ids, args->num_segments) : NULL;
+    return sum ? TW_BINARY(RealDiv, sum, count) : NULL;
+}
+
+TW_API(math_unsorted_segment_sqrt_n,
+       "math.unsorted_segment_sqrt_n(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
+       "Sums of the rows of each segment, divided by the root of their number.")
+{
+    tw_auto tw_tensor *count = segment_counts(args->data, args->segment_ids, args->num_segments);
+    tw_auto tw_tensor *sum = count ? tw_math_unsorted_segment_sum(args->data, args->segment_ids, args->num_segments) : NULL;
+    return sum ? TW_G2(RealDiv, tw_retain(sum), TW_UNARY(Sqrt, count)) : NULL;
+}
+
+/* ---- tf.nn ---- */
+
+TW_API(nn_crelu, "nn.crelu(features: tensor, axis: int = -1, name: str = None) -> tensor",
+       "relu of the features and of their negatives, one behind the other.")
+{
+    tw_auto tw_tensor *negative = TW_UNARY(Neg, args->features);
+    tw_auto tw_tensor *axis = tw_tensor_int((int32_t)args->axis);
+    tw_attr two = TW_A_INT("N", 2);
+    tw_auto tw_tensor *both = negative && axis ? tw__call(&tw__op_ConcatV2, TW_IN(args->features, negative, axis), 3, &two, 1) : NULL;
+    return both ? TW_UNARY(Relu, both) : NULL;
+}
+
+TW_API(nn_weighted_cross_entropy_with_logits,
+       "nn.weighted_cross_entropy_with_logits(labels: tensor<T>, logits: tensor<T>, pos_weight: tensor<T>, name: str = None) -> tensor",
+       "The cross-entropy of sigmoid(logits) with the labels, positive ones weighted.")
+{
+    tw_tensor *x = args->logits, *z = args->labels;
+    if (!tw__shape_compatible(&x->shape, &z->shape)) {
+        char *logits = tw__shape_tuple(&x->shape), *labels = tw__shape_tuple(&z->shape);
+        tw__fail(TW_VALUE_ERROR, "`logits` and `labels` must have the same shape, received (%s vs %s).", logits ? logits : "", labels ? labels : "");
+        tw__free(logits);
+        tw__free(labels);
+        return NULL;
+    }
+    /* (1 - z) x + (1 + (q - 1) z) (log(1 + exp(-|x|)) + max(-x, 0)) */
+    tw_tensor *rest = TW_G2(AddV2, TW_G1(Log1p, TW_G1(Exp, TW_G1(Neg, TW_UNARY(Abs, x)))), TW_G1(Relu, TW_UNARY(Neg, x)));
+    tw_tensor *weight = TW_GN(AddV2, 1, TW_G2(Mul, TW_G2(Sub, tw_retain(args->pos_weight), tw__grad_constant(1, x)), tw_retain(z)));
+    return TW_G2(AddV2, TW_G2(Mul, TW_GN(Sub, 1, tw_retain(z)), tw_retain(x)), TW_G2(Mul, weight, rest));
+}
+
+TW_API(nn_log_poisson_loss,
+       "nn.log_poisson_loss(targets: tensor<T>, log_input: tensor<T>, compute_full_loss: bool = False, name: str = None) -> tensor",
+       "exp(log_input) - log_input * targets; in full with Stirling's term.")
+{
+    tw_tensor *z = args->targets, *c = args->log_input;
+    tw_tensor *loss = TW_G2(Sub, TW_UNARY(Exp, c), TW_BINARY(Mul, c, z));
+    if (!loss || !args->compute_full_loss)
+        return loss;
+    tw_auto tw_tensor *one = tw__grad_constant(1, z), *zeros = TW_UNARY(ZerosLike, z);
+    tw_tensor *stirling = TW_G2(AddV2, TW_G2(Sub, TW_G2(Mul, tw_retain(z), TW_UNARY(Log, z)), tw_retain(z)),
+                                TW_GN(Mul, 0.5, TW_G1(Log, TW_GN(Mul, 2 * 3.14159265358979323846, tw_retain(z)))));
+    tw_tensor *inside = TW_G2(LogicalAnd, TW_G2(GreaterEqual, tw_retain(z), tw_retain(zeros)), TW_G2(LessEqual, tw_retain(z), tw_retain(one)));
+    return TW_G2(AddV2, loss, TW_G3(SelectV2, inside, tw_retain(zeros), stirling));
+}
+
+TW_API(nn_scale_regularization_loss, "nn.scale_regularization_loss(regularization_loss: tensor) -> tensor",
+       "The sum of the losses, divided by the number of replicas, which is one.")
+{
+    return tw__reduce_axes(&tw__op_Sum, args->regularization_loss, (tw_ints){ 0 }, false);
+}
+
+TW_API(nn_compute_average_loss,
+       "nn.compute_average_loss(per_example_loss: tensor<T>, sample_weight: tensor<T> = None, global_batch_size: int = None) -> tensor",
+       "The sum of the losses, weighted if weights are given, divided by the size of the batch.")
+{
+    tw_tensor *loss = args->per_example_loss;
+    if (loss->shape.rank == 0) {
+        tw__fail(TW_VALUE_ERROR, "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1.");
+        return NULL;
+    }
+    tw_tensor *weighted = args->sample_weight ? TW_BINARY(Mul, loss, args->sample_weight) : tw_retain(loss);
+    tw_auto tw_tensor *kept = weighted;
+    tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, kept, (tw_ints){ 0 }, false);
+    if (args->global_batch_size != TW_NO_INT)
+        return sum ? TW_G2(RealDiv, sum, tw__grad_constant((double)args->global_batch_size, loss)) : NULL;
+    tw_auto tw_tensor *shape = TW_UNARY(Shape, loss), *zero = tw_tensor_int(0);
+    tw_auto tw_tensor *rows = shape && zero ? tw__call(&tw__op_GatherV2, TW_IN(shape, zero, zero), 3, NULL, 0) : NULL;
+    return TW_G2(RealDiv, sum, cast_to(rows, loss->dtype));
+}

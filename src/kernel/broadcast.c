@@ -228,14 +228,22 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
     const char *x = NULL, *y = NULL;
     /* A row that every other row repeats is gathered once. */
     bool x_same = plan->rank == 2 && plan->strides[0][0] == 0, y_same = plan->rank == 2 && plan->strides[1][0] == 0;
+    bool streamed = tw__streams(r->z, r->count * (int64_t)r->out_size) && (size_t)(rows * length) * r->out_size % 16 == 0;
+    streamed = streamed && (size_t)(begin * length) * r->out_size % 16 == 0;
+    _Alignas(TW_TILE_ALIGNMENT) char z_tile[TILE * 16];
     for (int64_t i = begin; i < end; i += rows) {
         int64_t n = end - i < rows ? end - i : rows;
         if (!x || !x_same)
             x = gather(r, 0, i, n, x_tile);
         if (!y || !y_same)
             y = gather(r, 1, i, n, y_tile);
-        tw__binary_row(r->operation, r->dtype, x, y, r->z + (size_t)(i * length) * r->out_size, n * length, TW_ROW_BOTH);
+        char *z = r->z + (size_t)(i * length) * r->out_size;
+        tw__binary_row(r->operation, r->dtype, x, y, streamed ? z_tile : z, n * length, TW_ROW_BOTH);
+        if (streamed)
+            tw__stream(z, z_tile, (size_t)(n * length) * r->out_size);
     }
+    if (streamed)
+        tw__stream_end();
 }
 
 void tw__binary_run(const tw__binary *operation, tw_dtype dtype, const void *x, const tw_shape *x_shape, const void *y,
@@ -265,7 +273,10 @@ void tw__binary_run(const tw__binary *operation, tw_dtype dtype, const void *x, 
     }
     tw__broadcast_plan(&r.plan, z_shape, (const tw_shape *const[]){ x_shape, y_shape }, 2);
     int64_t length = r.plan.dims[r.plan.rank - 1];
-    if (length < SHORT_ROW)
+    /* Also where a row of one input goes with all rows of the other: then it is written side by side once. */
+    bool repeats = r.plan.rank == 2 && length <= TILE / 2 && ((!r.plan.strides[0][0] && r.plan.strides[1][0] == length && r.plan.strides[1][1]) ||
+                                                              (!r.plan.strides[1][0] && r.plan.strides[0][0] == length && r.plan.strides[0][1]));
+    if (length < SHORT_ROW || repeats)
         tw__parallel(r.plan.rows, grain / length + 1, run_tiles, &r);
     else
         tw__parallel(r.plan.rows, grain / length + 1, run_rows, &r);

@@ -2,8 +2,14 @@
  * become one. Then the two innermost loops run in one of these forms: memcpy, fill, a transposing tile, plain strides. Plain
  * elements are moved by size (1, 2, 4, 8, 16 bytes); strings and objects one at a time. */
 #include "kernel/copy.h"
+#include "kernel/stream.h"
 
-enum { TASK_BYTES = 131072, TRANSPOSE_TILE = 32 };
+enum {
+    TASK_BYTES = 131072,
+    TRANSPOSE_TILE = 32,
+    BAND = 64,          /* rows of a transposition that a thread takes at a time */
+    STREAM_PIECE = 4096 /* bytes in a row that are worth writing past the caches */
+};
 
 typedef struct pair16 {
     uint64_t low, high;
@@ -90,6 +96,55 @@ tw_status tw__copy_elements(tw_dtype dtype, void *to, const void *from, int64_t 
 LOOPS(uint8_t)
 LOOPS(uint16_t)
 LOOPS(uint32_t)
+#ifdef __SSE2__
+
+/* A block of 16 x 16: out[c][r] = in[r][c]. */
+static void transpose_block(float out[16][16], const float *in)
+{
+    for (int r = 0; r < 16; r += 4) {
+        for (int c = 0; c < 16; c += 4) {
+            const float *at = in + r * BAND + c;
+            __m128 a = _mm_load_ps(at), b = _mm_load_ps(at + BAND), d = _mm_load_ps(at + 2 * BAND), e = _mm_load_ps(at + 3 * BAND);
+            _MM_TRANSPOSE4_PS(a, b, d, e);
+            _mm_store_ps(&out[c][r], a);
+            _mm_store_ps(&out[c + 1][r], b);
+            _mm_store_ps(&out[c + 2][r], d);
+            _mm_store_ps(&out[c + 3][r], e);
+        }
+    }
+}
+
+/* Whole cache lines in, whole cache lines out, by way of buffers: with strides of a power of two the lines of a tile would push each other
+ * out of the first cache. */
+static void transpose_lines(uint32_t *restrict to, int64_t to_row, const uint32_t *restrict from, int64_t from_column, int64_t rows,
+                            int64_t columns, bool streamed)
+{
+    _Alignas(64) float in[16][BAND], out[16][16]; /* of bits: they are only moved */
+    streamed = streamed && (uintptr_t)to % 16 == 0 && to_row % 4 == 0;
+    int64_t whole_rows = rows / 16 * 16, whole_columns = columns / 16 * 16;
+    for (int64_t r = 0; r < whole_rows; r += BAND) {
+        int64_t width = whole_rows - r < BAND ? whole_rows - r : BAND;
+        for (int64_t c = 0; c < whole_columns; c += 16) {
+            for (int i = 0; i < 16; i++)
+                memcpy(in[i], from + (c + i) * from_column + r, (size_t)width * sizeof **in);
+            for (int64_t k = 0; k < width; k += 16) {
+                transpose_block(out, &in[0][k]);
+                for (int i = 0; i < 16; i++) {
+                    uint32_t *line = to + (r + k + i) * to_row + c;
+                    if (streamed)
+                        tw__stream((char *)line, (const char *)out[i], sizeof out[i]);
+                    else
+                        memcpy(line, out[i], sizeof out[i]);
+                }
+            }
+        }
+    }
+    if (streamed)
+        tw__stream_end();
+    transpose_uint32_t(to + whole_columns, to_row, from + whole_columns * from_column, from_column, whole_rows, columns - whole_columns);
+    transpose_uint32_t(to + whole_rows * to_row, to_row, from + whole_rows, from_column, rows - whole_rows, columns);
+}
+#endif
 LOOPS(uint64_t)
 LOOPS(pair16)
 
@@ -114,6 +169,18 @@ LOOPS(pair16)
 #define CALL_TRANSPOSE(type, to, to_row, from, from_column, rows, columns) \
     transpose_##type((type *)(to), to_row, (const type *)(from), from_column, rows, columns)
 
+static void transpose(size_t size, char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, int64_t columns, bool streamed)
+{
+#ifdef __SSE2__
+    if (size == 4) {
+        transpose_lines((uint32_t *)(void *)to, to_row, (const uint32_t *)(const void *)from, from_column, rows, columns, streamed);
+        return;
+    }
+#endif
+    (void)streamed;
+    BY_SIZE(size, CALL_TRANSPOSE, to, to_row, from, from_column, rows, columns)
+}
+
 tw_status tw__fill_elements(tw_dtype dtype, void *to, const void *element, int64_t count)
 {
     tw__walk walk = { 0 };
@@ -130,6 +197,7 @@ typedef struct job {
     tw__walk walk;
     int outer;       /* loops outside of the innermost form */
     bool transposes; /* the two innermost loops are a transposition */
+    bool streamed;   /* see stream.h */
 } job;
 
 static void simplify(tw__walk *walk)
@@ -177,6 +245,50 @@ static void arrange(job *j)
     }
 }
 
+static void copy_bytes(const job *j, char *to, const char *from, size_t size)
+{
+    if (!j->streamed || size < STREAM_PIECE) {
+        memcpy(to, from, size);
+        return;
+    }
+    size_t head = (16 - (uintptr_t)to % 16) % 16;
+    memcpy(to, from, head);
+    tw__stream(to + head, from + head, size - head);
+    tw__stream_end();
+}
+
+/* One loop, elements [begin, end) of it. */
+static void run_line(void *context, int64_t begin, int64_t end)
+{
+    const job *j = context;
+    const tw__walk *w = &j->walk;
+    char *t = j->to + begin * w->to[0] * (int64_t)j->size;
+    const char *f = j->from + begin * w->from[0] * (int64_t)j->size;
+    if (w->to[0] == 1 && w->from[0] == 1)
+        copy_bytes(j, t, f, (size_t)(end - begin) * j->size);
+    else
+        BY_SIZE(j->size, CALL_LINE, t, w->to[0], f, w->from[0], end - begin)
+}
+
+/* Bands of transpositions. */
+static void run_bands(void *context, int64_t begin, int64_t end)
+{
+    const job *j = context;
+    const tw__walk *w = &j->walk;
+    int last = w->rank - 1;
+    int64_t rows = w->dims[last - 1], bands = (rows + BAND - 1) / BAND;
+    for (int64_t n = begin; n < end; n++) {
+        int64_t rest = n / bands, first = n % bands * BAND, to = first * w->to[last - 1], from = first;
+        for (int i = j->outer - 1; i >= 0; i--) {
+            to += rest % w->dims[i] * w->to[i];
+            from += rest % w->dims[i] * w->from[i];
+            rest /= w->dims[i];
+        }
+        transpose(j->size, j->to + to * (int64_t)j->size, w->to[last - 1], j->from + from * (int64_t)j->size, w->from[last],
+                  rows - first < BAND ? rows - first : BAND, w->dims[last], j->streamed);
+    }
+}
+
 static void run(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
@@ -192,10 +304,8 @@ static void run(void *context, int64_t begin, int64_t end)
     for (int64_t place = begin; place < end; place++) {
         char *t = j->to + to * (int64_t)j->size;
         const char *f = j->from + from * (int64_t)j->size;
-        if (j->transposes) {
-            BY_SIZE(j->size, CALL_TRANSPOSE, t, w->to[last - 1], f, w->from[last], w->dims[last - 1], w->dims[last])
-        } else if (w->to[last] == 1 && w->from[last] == 1) {
-            memcpy(t, f, (size_t)w->dims[last] * j->size);
+        if (w->to[last] == 1 && w->from[last] == 1) {
+            copy_bytes(j, t, f, (size_t)w->dims[last] * j->size);
         } else {
             BY_SIZE(j->size, CALL_LINE, t, w->to[last], f, w->from[last], w->dims[last])
         }
@@ -242,24 +352,15 @@ tw_status tw__copy_walk(tw_dtype dtype, void *to, const void *from, const tw__wa
         else
             bytes *= w->dims[i];
     }
-    if (places == 1 && bytes >= 2 * TASK_BYTES) { /* one long loop: cut it, so that threads can share it */
-        int at = j.outer;
-        int64_t piece = w->dims[at] / (bytes / TASK_BYTES);
-        if (piece > 0 && w->dims[at] % piece == 0) {
-            for (int i = w->rank; i > at; i--) {
-                w->dims[i] = w->dims[i - 1];
-                w->to[i] = w->to[i - 1];
-                w->from[i] = w->from[i - 1];
-            }
-            w->rank++;
-            w->dims[at] = w->dims[at + 1] / piece;
-            w->to[at] *= piece;
-            w->from[at] *= piece;
-            w->dims[at + 1] = piece;
-            j.outer++;
-            places = w->dims[at];
-            bytes /= places;
-        }
+    j.streamed = tw__streams(to, places * bytes);
+    if (j.transposes) {
+        int64_t bands = places * ((w->dims[w->rank - 2] + BAND - 1) / BAND), each = w->dims[w->rank - 1] * BAND * (int64_t)j.size;
+        tw__parallel(bands, TASK_BYTES / each + 1, run_bands, &j);
+        return TW_OK;
+    }
+    if (w->rank == 1) {
+        tw__parallel(w->dims[0], bytes < 2 * TASK_BYTES ? w->dims[0] : TASK_BYTES / (int64_t)j.size, run_line, &j);
+        return TW_OK;
     }
     if (places == 1 || places * bytes < 2 * TASK_BYTES)
         run(&j, 0, places);

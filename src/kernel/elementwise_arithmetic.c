@@ -27,7 +27,12 @@ TW_SIGNED(TW_BINARY_LOOP, divide, b == -1 ? (element)(0 - (wide)a) : a / b)
 TW_UNSIGNED(TW_BINARY_LOOP, divide, a / b)
 TW_COMPLEXES(TW_BINARY_LOOP, divide, a / b)
 TW_REALS(TW_BINARY_LOOP, floor_divide, floor(a / b))
-TW_SIGNED(TW_BINARY_LOOP, floor_divide, b == -1 ? (element)(0 - (wide)a) : a / b - (a % b != 0 && (a < 0) != (b < 0)))
+#define FLOOR_DIVIDE (b == -1 ? (element)(0 - (wide)a) : a / b - (a % b != 0 && (a < 0) != (b < 0)))
+TW_BINARY_LOOP(floor_divide, int8, int8_t, uint32_t, int8_t, , FLOOR_DIVIDE)
+TW_BINARY_LOOP(floor_divide, int16, int16_t, uint32_t, int16_t, , FLOOR_DIVIDE)
+TW_BINARY_LOOP(floor_divide, int64, int64_t, uint64_t, int64_t, , FLOOR_DIVIDE)
+/* Through double, which has vectors: the quotient of two int32 lies further from the next whole number than double rounds. */
+TW_BINARY_LOOP(floor_divide, int32, int32_t, uint32_t, int32_t, TW_CLONES, (int64_t)floor((double)a / (double)b))
 const tw__binary tw__binary_divide = { .loops = { ALL_NUMBERS(divide) } };
 const tw__binary tw__binary_floor_divide = { .loops = { TW_REAL_LOOPS(floor_divide), TW_SIGNED_LOOPS(floor_divide),
                                                         TW_UNSIGNED_LOOPS(divide) } };

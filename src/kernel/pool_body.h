@@ -1,6 +1,31 @@
 /* The loops of pooling for one type, included by pool_loops.c once for each: `type`, `lowest` (its least value) and NAME(loop).
  * Channels are worked on in blocks that stay in registers or the first cache. No include guard: it is a body. */
 
+/* Four taps in one pass over the channels, then one at a time; the first pass starts from `lowest`. */
+static inline __attribute__((always_inline)) void NAME(max_taps)(type *restrict out, const type *const *taps, int count, int64_t channels)
+{
+    int n = 0;
+    for (; n + 4 <= count; n += 4) {
+        const type *a = taps[n], *b = taps[n + 1], *d = taps[n + 2], *e = taps[n + 3];
+        for (int64_t c = 0; c < channels; c++) {
+            type most = n ? out[c] : lowest;
+            most = most < a[c] ? a[c] : most;
+            most = most < b[c] ? b[c] : most;
+            most = most < d[c] ? d[c] : most;
+            out[c] = most < e[c] ? e[c] : most;
+        }
+    }
+    if (!n) {
+        for (int64_t c = 0; c < channels; c++)
+            out[c] = lowest;
+    }
+    for (; n < count; n++) {
+        const type *a = taps[n];
+        for (int64_t c = 0; c < channels; c++)
+            out[c] = out[c] < a[c] ? a[c] : out[c];
+    }
+}
+
 static TW_CLONES void NAME(max)(const tw__pool_job *job, int64_t begin, int64_t end)
 {
     const tw__pool *p = job->pool;
@@ -10,6 +35,16 @@ static TW_CLONES void NAME(max)(const tw__pool_job *job, int64_t begin, int64_t 
         type *out = (type *)job->result + row * p->out[1] * channels;
         for (int64_t column = 0; column < p->out[1]; column++, out += channels) {
             window w = window_at(p, row % p->out[0], column);
+            if ((w.y_end - w.y) * (w.x_end - w.x) <= MOST_TAPS) {
+                const type *taps[MOST_TAPS];
+                int count = 0;
+                for (int64_t y = w.y; y < w.y_end; y++) {
+                    for (int64_t x = w.x; x < w.x_end; x++)
+                        taps[count++] = image + (y * p->in[1] + x) * channels;
+                }
+                NAME(max_taps)(out, taps, count, channels);
+                continue;
+            }
             for (int64_t c = 0; c < channels; c++)
                 out[c] = lowest;
             for (int64_t y = w.y; y < w.y_end; y++) {
@@ -24,6 +59,28 @@ static TW_CLONES void NAME(max)(const tw__pool_job *job, int64_t begin, int64_t 
     }
 }
 
+/* A window of 2 x 2 whose elements no other window has, in one pass. */
+static inline __attribute__((always_inline)) void NAME(max_grad_four)(const tw__pool_job *job, int64_t at, int64_t pixel, int64_t line, int64_t channels)
+{
+    const type *out = (const type *)job->output + at, *gradient = (const type *)job->gradient + at;
+    const type *in = (const type *)job->input + pixel, *below = in + line;
+    type *restrict result = (type *)job->result + pixel, *restrict result_below = result + line;
+    TW_INDEPENDENT
+    for (int64_t c = 0; c < channels; c++) {
+        type most = out[c], left = gradient[c], zero = 0;
+        type a = in[c] == most ? left : zero;
+        left = in[c] == most ? zero : left;
+        type b = in[channels + c] == most ? left : zero;
+        left = in[channels + c] == most ? zero : left;
+        type d = below[c] == most ? left : zero;
+        left = below[c] == most ? zero : left;
+        result[c] = a;
+        result[channels + c] = b;
+        result_below[c] = d;
+        result_below[channels + c] = below[channels + c] == most ? left : zero;
+    }
+}
+
 /* `left` holds what has not found its element yet: the gradient goes to the first match alone. */
 static TW_CLONES void NAME(max_grad)(const tw__pool_job *job, int64_t begin, int64_t end)
 {
@@ -35,6 +92,10 @@ static TW_CLONES void NAME(max_grad)(const tw__pool_job *job, int64_t begin, int
         for (int64_t column = 0; column < p->out[1]; column++) {
             window w = window_at(p, row % p->out[0], column);
             int64_t at = (row * p->out[1] + column) * channels;
+            if (job->apart && w.y_end - w.y == 2 && w.x_end - w.x == 2) {
+                NAME(max_grad_four)(job, at, image + (w.y * p->in[1] + w.x) * channels, p->in[1] * channels, channels);
+                continue;
+            }
             for (int64_t first = 0; first < channels; first += BLOCK) {
                 int64_t count = channels - first < BLOCK ? channels - first : BLOCK;
                 const type *out = (const type *)job->output + at + first, *gradient = (const type *)job->gradient + at + first;
@@ -103,6 +164,14 @@ static TW_CLONES void NAME(mean)(const tw__pool_job *job, int64_t begin, int64_t
         type *out = (type *)job->result + row * p->out[1] * channels;
         for (int64_t column = 0; column < p->out[1]; column++, out += channels) {
             window w = window_at(p, row % p->out[0], column);
+            type size = (type)((w.y_end - w.y) * (w.x_end - w.x));
+            if (w.y_end - w.y == 2 && w.x_end - w.x == 2) {
+                const type *in = image + (w.y * p->in[1] + w.x) * channels, *below = in + p->in[1] * channels;
+                TW_INDEPENDENT
+                for (int64_t c = 0; c < channels; c++)
+                    out[c] = (((in[c] + in[channels + c]) + below[c]) + below[channels + c]) / size;
+                continue;
+            }
             for (int64_t c = 0; c < channels; c++)
                 out[c] = 0;
             for (int64_t y = w.y; y < w.y_end; y++) {
@@ -113,7 +182,6 @@ static TW_CLONES void NAME(mean)(const tw__pool_job *job, int64_t begin, int64_t
                         out[c] += in[c];
                 }
             }
-            type size = (type)((w.y_end - w.y) * (w.x_end - w.x));
             for (int64_t c = 0; c < channels; c++)
                 out[c] /= size;
         }

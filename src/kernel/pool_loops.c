@@ -4,7 +4,7 @@
 #include "kernel/pool.h"
 #include "kernel/simd.h"
 
-enum { BLOCK = 256 }; /* channels */
+enum { BLOCK = 256, MOST_TAPS = 16 }; /* channels; elements of a window */
 
 /* A window, cut at the image's edge: rows [y, y_end) and columns [x, x_end). */
 typedef struct window {

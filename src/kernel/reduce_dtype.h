@@ -35,7 +35,7 @@
 #define COMBINE(a, b) ((a) * (b))
 #define START 1
 #define FINISH(a, n) RESULT(a)
-#define CLONES SMALL
+#define CLONES VECTORS
 #include "kernel/reduce_body.h"
 
 #define NAME(word) PASTE(norm, DTYPE, word)
@@ -45,7 +45,7 @@
 #define COMBINE(a, b) ((a) + (b))
 #define START 0
 #define FINISH(a, n) ROOT(a)
-#define CLONES SMALL
+#define CLONES VECTORS
 #include "kernel/reduce_body.h"
 
 #ifdef ORDERED

@@ -17,6 +17,21 @@
 #define SMALL
 #endif
 
+/* The one that is not a number, else the greater or lesser: two choices, each of which the compiler turns into a vector's. */
+#define EXTREMES(type)                                      \
+    static inline type greater_##type(type a, type b)       \
+    {                                                       \
+        type greater = b > a ? b : a;                       \
+        return b != b ? b : greater;                        \
+    }                                                       \
+    static inline type less_##type(type a, type b)          \
+    {                                                       \
+        type less = b < a ? b : a;                          \
+        return b != b ? b : less;                           \
+    }
+EXTREMES(float)
+EXTREMES(double)
+
 #define DTYPE float
 #define ELEMENT_TYPE float
 #define WORK float
@@ -35,8 +50,8 @@
 #define HIGHEST ((float)INFINITY)
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define GREATER(a, b) ((int)((b) > (a)) | (int)((b) != (b)) ? (b) : (a))
-#define LESS(a, b) ((int)((b) < (a)) | (int)((b) != (b)) ? (b) : (a))
+#define GREATER(a, b) greater_float(a, b)
+#define LESS(a, b) less_float(a, b)
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE double
@@ -57,8 +72,8 @@
 #define HIGHEST ((double)INFINITY)
 #define RANK(e) (e)
 #define UNRANK(a) (a)
-#define GREATER(a, b) ((int)((b) > (a)) | (int)((b) != (b)) ? (b) : (a))
-#define LESS(a, b) ((int)((b) < (a)) | (int)((b) != (b)) ? (b) : (a))
+#define GREATER(a, b) greater_double(a, b)
+#define LESS(a, b) less_double(a, b)
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE half
@@ -79,8 +94,8 @@
 #define HIGHEST INFINITY
 #define RANK(e) tw__half_to_float(e)
 #define UNRANK(a) tw__float_to_half(a)
-#define GREATER(a, b) ((int)((b) > (a)) | (int)((b) != (b)) ? (b) : (a))
-#define LESS(a, b) ((int)((b) < (a)) | (int)((b) != (b)) ? (b) : (a))
+#define GREATER(a, b) greater_float(a, b)
+#define LESS(a, b) less_float(a, b)
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE bfloat16
@@ -101,8 +116,8 @@
 #define HIGHEST INFINITY
 #define RANK(e) tw__bfloat16_to_float(e)
 #define UNRANK(a) tw__float_to_bfloat16(a)
-#define GREATER(a, b) ((int)((b) > (a)) | (int)((b) != (b)) ? (b) : (a))
-#define LESS(a, b) ((int)((b) < (a)) | (int)((b) != (b)) ? (b) : (a))
+#define GREATER(a, b) greater_float(a, b)
+#define LESS(a, b) less_float(a, b)
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE int8

@@ -11,16 +11,32 @@ typedef struct sixteen {
 /* Rows: strides are 0 or 1. */
 typedef void select_loop(const bool *condition, int64_t cs, const void *x, int64_t xs, const void *y, int64_t ys, void *z, int64_t count);
 
+/* The condition is read as a byte: of a bool the compiler makes no vectors. */
 #define LOOP(name, type)                                                                                                   \
-    static TW_CLONES void name(const bool *c, int64_t cs, const void *xp, int64_t xs, const void *yp, int64_t ys, void *zp,   \
-                               int64_t count)                                                                              \
+    static TW_CLONES void name(const bool *condition, int64_t cs, const void *xp, int64_t xs, const void *yp, int64_t ys,   \
+                               void *zp, int64_t count)                                                                    \
     {                                                                                                                      \
+        const uint8_t *c = (const uint8_t *)condition;                                                                     \
         const type *x = xp, *y = yp;                                                                                       \
         type *z = zp;                                                                                                      \
         if (cs && xs && ys) {                                                                                              \
             TW_INDEPENDENT                                                                                                 \
             for (int64_t i = 0; i < count; i++) {                                                                          \
                 type a = x[i], b = y[i];                                                                                   \
+                z[i] = c[i] ? a : b;                                                                                       \
+            }                                                                                                              \
+        } else if (cs && xs) {                                                                                             \
+            type b = y[0];                                                                                                 \
+            TW_INDEPENDENT                                                                                                 \
+            for (int64_t i = 0; i < count; i++) {                                                                          \
+                type a = x[i];                                                                                             \
+                z[i] = c[i] ? a : b;                                                                                       \
+            }                                                                                                              \
+        } else if (cs && ys) {                                                                                             \
+            type a = x[0];                                                                                                 \
+            TW_INDEPENDENT                                                                                                 \
+            for (int64_t i = 0; i < count; i++) {                                                                          \
+                type b = y[i];                                                                                             \
                 z[i] = c[i] ? a : b;                                                                                       \
             }                                                                                                              \
         } else {                                                                                                           \

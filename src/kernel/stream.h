@@ -21,14 +21,14 @@ static inline bool tw__streams(const void *to, int64_t bytes)
     return bytes >= (int64_t)8 << 20 && (uintptr_t)to % 16 == 0;
 }
 
-/* `to` and `from` are aligned to 16 bytes. */
+/* `to` is aligned to 16 bytes. */
 static inline void tw__stream(char *to, const char *from, size_t size)
 {
     size_t done = 0;
 #ifdef __SSE2__
     for (; done + 64 <= size; done += 64) {
         for (size_t k = 0; k < 64; k += 16)
-            _mm_stream_si128((__m128i *)(void *)(to + done + k), _mm_load_si128((const __m128i *)(const void *)(from + done + k)));
+            _mm_stream_si128((__m128i *)(void *)(to + done + k), _mm_loadu_si128((const __m128i *)(const void *)(from + done + k)));
     }
 #endif
     memcpy(to + done, from + done, size - done);

@@ -88,9 +88,27 @@ static tw_status range_compute(tw__kernel *kernel)
         break;
     }
     uint64_t value = (uint64_t)tw_tensor_int_at(kernel->inputs[0], 0), delta = (uint64_t)tw_tensor_int_at(kernel->inputs[2], 0);
-    size_t size = tw__element_size(out->dtype);
-    for (int64_t i = 0; i < out->count; i++, value += delta)
-        memcpy((char *)out->data + (size_t)i * size, &value, size); /* the low bytes come first */
+#define FILL_WHOLE(type)                                                             \
+    do {                                                                            \
+        type first = (type)value, step = (type)delta;                               \
+        for (int64_t i = 0; i < out->count; i++)                                    \
+            ((type *)out->data)[i] = (type)(first + (type)i * step); /* goes round */ \
+    } while (0)
+    switch (tw__element_size(out->dtype)) {
+    case 1:
+        for (int64_t i = 0; i < out->count; i++, value += delta)
+            ((uint8_t *)out->data)[i] = (uint8_t)value;
+        break;
+    case 2:
+        for (int64_t i = 0; i < out->count; i++, value += delta)
+            ((uint16_t *)out->data)[i] = (uint16_t)value;
+        break;
+    case 4:
+        FILL_WHOLE(uint32_t);
+        break;
+    default:
+        FILL_WHOLE(uint64_t);
+    }
     return TW_OK;
 }
 

@@ -11,5 +11,6 @@
 #include <thalweg/saving.h>
 #include <thalweg/graph.h>
 #include <thalweg/function.h>
+#include <thalweg/gradient.h>
 
 #endif

@@ -56,6 +56,9 @@ typedef struct tw__py_tensor {
 extern PyTypeObject *tw__py_tensor_type, *tw__py_eager_type, *tw__py_symbolic_type;
 #define TW_IS_TENSOR(o) (Py_TYPE(o) == tw__py_eager_type || Py_TYPE(o) == tw__py_symbolic_type)
 #define TW_TENSOR(o) (((tw__py_tensor *)(o))->tensor)
+PyObject *tw__py_custom_gradient(PyObject *self, PyObject *arguments); /* gradients.c */
+PyObject *tw__py_without_tapes(PyObject *self, PyObject *function);
+PyObject *tw__py_gradients(PyObject *self, PyObject *arguments);
 PyObject *tw__py_wrap_gradient(tw_tensor *gradient); /* takes it: a tensor, slices (tf.IndexedSlices), or NULL: None */
 PyObject *tw__py_wrap_tensor(tw_tensor *tensor); /* takes it; NULL raises the thread's error */
 void tw__py_tensor_end(PyObject *self);          /* of all three types */

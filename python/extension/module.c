@@ -223,6 +223,10 @@ static PyObject *later(PyObject *package, PyObject *name)
                   { "py_function", "thalweg._host" },
                   { "numpy_function", "thalweg._host" },
                   { "TensorSpec", "thalweg._spec" },
+                  { "custom_gradient", "thalweg._gradients" },
+                  { "recompute_grad", "thalweg._gradients" },
+                  { "gradients", "thalweg._gradients" },
+                  { "hessians", "thalweg._gradients" },
                   { "device", "thalweg._device" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (PyUnicode_CompareWithASCIIString(name, names[i].name) != 0)
@@ -328,6 +332,9 @@ static PyMethodDef functions[] = {
     { "_cond", tw__py_cond, METH_VARARGS, "One of two functions that give lists of tensors." },
     { "_switch", tw__py_switch, METH_VARARGS, "One of several functions that give lists of tensors, by number." },
     { "_while", tw__py_while, METH_VARARGS, "A loop of functions of flat tensors." },
+    { "_custom_gradient", tw__py_custom_gradient, METH_VARARGS, "Results whose gradient a function computes." },
+    { "_without_tapes", tw__py_without_tapes, METH_O, "Calls a function that no tape sees." },
+    { "_gradients", tw__py_gradients, METH_VARARGS, "Derivatives in the graph that is traced." },
     { "_trace_and_call", tw__py_trace_and_call, METH_VARARGS, "Traces a function of tensors and calls what came of it." },
     { 0 },
 };

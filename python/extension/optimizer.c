@@ -1,5 +1,6 @@
 /* Optimizers: apply_gradients over pairs of gradients and variables, and minimize. */
 #include "extension.h"
+#include "op/slices.h"
 #include "keras/optimizers/optimizers.h"
 
 static tw_optimizer *of(PyObject *self)
@@ -74,6 +75,9 @@ static PyObject *apply(tw_optimizer *optimizer, PyObject *grads_and_vars, const 
             missing++;
         } else if (TW_IS_TENSOR(gradient)) {
             gradients[i] = TW_TENSOR(gradient);
+        } else if (tw__py_unwrap(gradient, &tw__class_indexed_slices)) {
+            gradients[i] = tw__slices_wrap(tw__py_unwrap(gradient, &tw__class_indexed_slices));
+            good = tw__py_keep_object(&frame, gradients[i]);
         } else {
             gradients[i] = tw__py_to_tensor(gradient, tw__py_dtype_of_value(variable), TW_HINT);
             good = tw__py_keep_object(&frame, gradients[i]);

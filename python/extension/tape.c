@@ -273,19 +273,34 @@ static PyObject *stop_recording(PyObject *self, PyObject *unused)
     return out;
 }
 
+/* The methods that _gradients.py has: structures are flattened there. */
+static PyObject *call_python(const char *name, PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *module = PyImport_ImportModule("thalweg._gradients"), *function = module ? PyObject_GetAttrString(module, name) : NULL;
+    PyObject *first = Py_BuildValue("(O)", self), *all = first ? PySequence_Concat(first, arguments) : NULL;
+    PyObject *out = function && all ? PyObject_Call(function, all, keywords) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(function);
+    Py_XDECREF(first);
+    Py_XDECREF(all);
+    return out;
+}
+
 static PyObject *jacobian(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-    (void)self;
-    (void)arguments;
-    (void)keywords;
-    return tw__py_error(PyExc_NotImplementedError, "GradientTape.jacobian is not supported yet");
+    return call_python("jacobian", self, arguments, keywords);
+}
+
+static PyObject *batch_jacobian(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    return call_python("batch_jacobian", self, arguments, keywords);
 }
 
 static PyMethodDef methods[] = {
+    { "jacobian", (PyCFunction)(void (*)(void))jacobian, METH_VARARGS | METH_KEYWORDS, "The derivatives of every element of a target." },
+    { "batch_jacobian", (PyCFunction)(void (*)(void))batch_jacobian, METH_VARARGS | METH_KEYWORDS, "The same within every member of a batch." },
     { "__exit__", leave, METH_VARARGS, NULL },
     { "stop_recording", stop_recording, METH_NOARGS, "A context in which nothing is recorded." },
-    { "jacobian", (PyCFunction)(void (*)(void))jacobian, METH_VARARGS | METH_KEYWORDS, "Not supported yet." },
-    { "batch_jacobian", (PyCFunction)(void (*)(void))jacobian, METH_VARARGS | METH_KEYWORDS, "Not supported yet." },
     { 0 },
 };
 

@@ -38,6 +38,17 @@ def _config_later(name):
 config.__getattr__ = _config_later  # noqa: F821
 
 
+def _autodiff_later(name):
+    """tf.autodiff.ForwardAccumulator, likewise."""
+    if name != "ForwardAccumulator":
+        raise AttributeError("module 'thalweg.autodiff' has no attribute %r" % name)
+    from thalweg import _gradients
+    return _gradients.ForwardAccumulator
+
+
+autodiff.__getattr__ = _autodiff_later  # noqa: F821
+
+
 def _module(name, **members):
     """A module with members."""
     made = _sys.modules[__name__ + "." + name] = type(_sys)(__name__ + "." + name)

@@ -20,6 +20,41 @@ IndexedSlices.graph = property(lambda self: self.values.graph)
 IndexedSlices.op = property(lambda self: self.values.op)
 
 
+def _rows(value):
+    return value.values if isinstance(value, IndexedSlices) else value
+
+
+def _clip_by_norm(inner):
+    @functools.wraps(inner)
+    def clip_by_norm(t, clip_norm, axes=None, name=None):
+        clipped = inner(_rows(t), clip_norm, axes, name)
+        return IndexedSlices(clipped, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else clipped
+    return clip_by_norm
+
+
+def _global_norm(inner):
+    @functools.wraps(inner)
+    def global_norm(t_list, name=None):
+        return inner([_rows(t) for t in t_list if t is not None], name)
+    return global_norm
+
+
+def _clip_by_global_norm(inner):
+    @functools.wraps(inner)
+    def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+        given = list(t_list)
+        clipped, norm = inner([_rows(t) for t in given if t is not None], clip_norm, use_norm, name)
+        rest = iter(clipped)
+        out = [None if t is None else next(rest) for t in given]
+        return [IndexedSlices(c, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else c for c, t in zip(out, given)], norm
+    return clip_by_global_norm
+
+
+tf.clip_by_norm = _clip_by_norm(tf.clip_by_norm)
+tf.clip_by_global_norm = _clip_by_global_norm(tf.clip_by_global_norm)
+tf.linalg.global_norm = _global_norm(tf.linalg.global_norm)
+
+
 def _scatter(name):
     def method(self, sparse_delta, use_locking=False, name=None):
         if not isinstance(sparse_delta, IndexedSlices):

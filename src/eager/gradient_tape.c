@@ -58,8 +58,7 @@ TW_METHOD(tape_exit, "GradientTape._exit(self: tape)", "Stops recording.")
     return TW_OK;
 }
 
-/* The tensor that stands for an object in the tape: itself, or a variable's handle. */
-static tw_tensor *tensor_of(void *object)
+tw_tensor *tw__watched_tensor(void *object)
 {
     if (tw__is(object, &tw__class_variable))
         return ((tw_variable *)object)->handle;
@@ -69,7 +68,7 @@ static tw_tensor *tensor_of(void *object)
 TW_METHOD(tape_watch, "GradientTape.watch(self: tape, tensor: list<object>)", "Follows these tensors or variables.")
 {
     for (int64_t i = 0; i < args->tensor.count; i++) {
-        tw_tensor *tensor = tensor_of(args->tensor.items[i]);
+        tw_tensor *tensor = tw__watched_tensor(args->tensor.items[i]);
         if (!tensor)
             return tw__fail(TW_VALUE_ERROR, "Passed in object %s of type '%s', not tf.Tensor or tf.Variable or ExtensionType.",
                             tw_class_name(args->tensor.items[i]), tw_class_name(args->tensor.items[i]));
@@ -145,12 +144,12 @@ tw_tensors tw__tape_gradient_of(const tw_tape_gradient_args *args)
         status = tw__fail(TW_VALUE_ERROR, "GradientTape.gradient: %lld output_gradients for %lld targets",
                           (long long)args->output_gradients.count, (long long)args->target.count);
     for (int64_t i = 0; status == TW_OK && i < args->target.count; i++) {
-        if (!(targets[i] = tensor_of(args->target.items[i])))
+        if (!(targets[i] = tw__watched_tensor(args->target.items[i])))
             status = tw__fail(TW_TYPE_ERROR, "GradientTape.gradient: target %lld is a %s, expected a tensor or variable", (long long)i,
                               tw_class_name(args->target.items[i]));
     }
     for (int64_t i = 0; status == TW_OK && i < args->sources.count; i++) {
-        if (!(sources[i] = tensor_of(args->sources.items[i])))
+        if (!(sources[i] = tw__watched_tensor(args->sources.items[i])))
             status = tw__fail(TW_TYPE_ERROR, "GradientTape.gradient: source %lld is a %s, expected a tensor or variable", (long long)i,
                               tw_class_name(args->sources.items[i]));
     }

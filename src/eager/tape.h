@@ -47,11 +47,28 @@ void *tw__tape_memory_block(tw__tape_memory *memory, size_t size); /* 16-byte al
 tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor *const *target_gradients, int64_t target_count,
                             tw_tensor *const *sources, int64_t source_count, tw_tensor **results);
 
+/* The tensor that stands for an object in tapes and derivations: itself, or a variable's handle. NULL for anything else. */
+tw_tensor *tw__watched_tensor(void *object);
 /* tape.gradient with gradients as they come: those of gathered rows are slices (op/slices.h). */
 struct tw_tape_gradient_args;
 tw_tensors tw__tape_gradient_of(const struct tw_tape_gradient_args *args);
 /* Calls the gradient function of an op, or the one that stands for it. Gradients that are slices of rows are made dense for it. */
 tw_status tw__gradient_call(tw__gradient *gradient, tw_object *own);
+/* ---- gradients that users define (custom_gradient.c) ---- */
+typedef struct tw__custom_gradient {
+    tw__own_gradient own;
+    int output_count;
+    /* From the outputs' gradients (none is NULL) to those of the inputs: new references or NULL. */
+    tw_status (*backward)(struct tw__custom_gradient *self, tw_tensor *const *inputs, int input_count, tw_tensor *const *output_gradients,
+                          tw_tensor **input_gradients);
+    void (*end)(struct tw__custom_gradient *self); /* lets go of `user`; or NULL */
+    void *user;
+} tw__custom_gradient;
+tw__custom_gradient *tw__custom_gradient_new(int output_count);
+/* Outputs (new references) with the values of the results, whose gradient goes to the inputs as `custom` says. */
+tw_status tw__custom_gradient_attach(tw__custom_gradient *custom, tw_tensor *const *results, tw_tensor *const *inputs, int input_count,
+                                     tw_tensor **outputs);
+
 tw_tensor *tw__gradient_add(tw_tensor *a, tw_tensor *b);
 tw_tensor *tw__gradient_ones(tw_tensor *like);
 

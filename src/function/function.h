@@ -93,6 +93,8 @@ typedef struct tw__derivation {
     const tw__edge *stops;      /* what counts as a constant */
     int stop_count;
 } tw__derivation;
+struct tw_gradients_args;
+tw_tensors tw__gradients_of(const struct tw_gradients_args *args); /* tf.gradients with gradients as they come */
 /* results: per source a new reference (slices may be among them, op/slices.h), or NULL where it is not connected. */
 tw_status tw__derive(const tw__derivation *derivation, tw_tensor **results);
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "eager/tape.h"
+#include "op/slices.h"
 #include "graph/graph.h"
 #include "keras/optimizers/optimizers.h"
 
@@ -408,14 +409,26 @@ static tw_status apply(tw_optimizer *optimizer, tw_tensor **gradients, const tw_
     return TW_OK;
 }
 
-static tw_status apply_clipped(tw_optimizer *optimizer, tw_tensor *const *gradients, const tw_objects *variables)
+/* The same for gradients that are clipped, or slices of rows: they are clipped as they are, rows that come twice are summed then. */
+static tw_status apply_prepared(tw_optimizer *optimizer, tw_tensor *const *gradients, const tw_objects *variables, bool clips)
 {
     tw_tensor **own = tw__alloc_array((size_t)variables->count, sizeof *own);
     if (!own)
         return tw__error_status();
-    for (int64_t i = 0; i < variables->count; i++)
-        own[i] = tw_retain(gradients[i]);
-    tw_status status = tw__tracing ? tw__traced_clip(optimizer, own, variables->count) : clip(optimizer, own, variables->count);
+    for (int64_t i = 0; i < variables->count; i++) {
+        const struct tw_indexed_slices *slices = gradients[i] ? tw__slices_of(gradients[i]) : NULL;
+        own[i] = tw_retain(slices ? slices->values : gradients[i]);
+    }
+    tw_status status = !clips ? TW_OK : tw__tracing ? tw__traced_clip(optimizer, own, variables->count) : clip(optimizer, own, variables->count);
+    for (int64_t i = 0; status == TW_OK && i < variables->count; i++) {
+        const struct tw_indexed_slices *slices = gradients[i] ? tw__slices_of(gradients[i]) : NULL;
+        tw_auto tw_tensor *rows = slices ? tw__slices_make(own[i], slices->indices, slices->dense_shape) : NULL;
+        if (!slices)
+            continue;
+        tw_release(own[i]);
+        own[i] = rows ? tw__slices_dense(rows) : NULL;
+        status = own[i] ? TW_OK : tw__error_status();
+    }
     if (status == TW_OK)
         status = apply(optimizer, own, variables);
     for (int64_t i = 0; i < variables->count; i++)
@@ -431,7 +444,7 @@ TW_METHOD(optimizer_apply_gradients,
 {
     tw_optimizer *optimizer = args->self;
     const tw_objects *variables = &args->variables;
-    bool any = false;
+    bool any = false, sliced = false;
     if (args->gradients.count != variables->count) {
         tw__fail(TW_INVALID_ARGUMENT, "%s, apply_gradients: %lld gradients for %lld variables", optimizer->name,
                  (long long)args->gradients.count, (long long)variables->count);
@@ -439,6 +452,7 @@ TW_METHOD(optimizer_apply_gradients,
     }
     for (int64_t i = 0; i < variables->count; i++) {
         any |= args->gradients.items[i] != NULL;
+        sliced |= args->gradients.items[i] && tw__slices_of(args->gradients.items[i]);
         if (!tw__is(variables->items[i], &tw__class_variable)) {
             tw__fail(TW_TYPE_ERROR, "%s, apply_gradients: item %lld is a %s, expected a variable", optimizer->name, (long long)i,
                      tw_class_name(variables->items[i]));
@@ -459,8 +473,8 @@ TW_METHOD(optimizer_apply_gradients,
     }
     bool clips = is_set(optimizer->clip_norm) || is_set(optimizer->clip_value) || is_set(optimizer->global_clip_norm);
     tw_status status = !any ? no_gradients(variables)
-        : clips ? apply_clipped(optimizer, args->gradients.items, variables)
-                : apply(optimizer, args->gradients.items, variables);
+        : clips || sliced ? apply_prepared(optimizer, args->gradients.items, variables, clips)
+                          : apply(optimizer, args->gradients.items, variables);
     tw__traced_end(optimizer);
     return status == TW_OK ? tw_retain(optimizer->iterations) : NULL;
 }
@@ -469,7 +483,8 @@ TW_METHOD(optimizer_minimize,
           "keras.optimizers.Optimizer._minimize(self: optimizer, loss: tensor, var_list: list<variable>, tape: tape) -> variable",
           "Takes the gradients of a loss from its tape and applies them.")
 {
-    tw_tensors gradients = tw_tape_gradient(args->tape, TW_OBJECTS(args->loss), args->var_list);
+    tw_tensors gradients = tw__tape_gradient_of(&(tw_tape_gradient_args){
+        .self = args->tape, .target = TW_OBJECTS(args->loss), .sources = args->var_list, .unconnected_gradients = "none" });
     if (!gradients.items)
         return NULL;
     tw_variable *step = tw_optimizer_apply_gradients(args->self, gradients, args->var_list);

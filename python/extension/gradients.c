@@ -1,0 +1,161 @@
+/* For the Python side of tf.custom_gradient and tf.gradients (_gradients.py): lists of tensors in, lists out. */
+#include "extension.h"
+#include "function/function.h"
+
+static void release_all(tw_tensor **tensors, int count)
+{
+    for (int i = 0; tensors && i < count; i++)
+        tw_release(tensors[i]);
+    tw__free(tensors);
+}
+
+/* ---- gradients that users define ---- */
+
+static void end_function(tw__custom_gradient *self)
+{
+    tw__py_lock_state state = tw__py_enter();
+    Py_XDECREF((PyObject *)self->user);
+    tw__py_leave(state);
+}
+
+static tw_status read_gradients(PyObject *result, int count, tw_tensor **gradients)
+{
+    PyObject *list = PySequence_List(result);
+    bool good = list && PyList_Size(list) == count;
+    if (list && !good)
+        tw__py_error(PyExc_ValueError, "a custom gradient gave %zd gradients for %d inputs", PyList_Size(list), count);
+    for (int i = 0; good && i < count; i++) {
+        PyObject *item = PyList_GetItem(list, i);
+        if (item != Py_None)
+            good = (gradients[i] = tw__py_to_tensor(item, TW_DTYPE_NONE, TW_HINT)) != NULL;
+    }
+    Py_XDECREF(list);
+    return good ? TW_OK : tw__py_failed();
+}
+
+static tw_status call_function(tw__custom_gradient *self, __attribute__((unused)) tw_tensor *const *inputs, int input_count,
+                               tw_tensor *const *output_gradients, tw_tensor **input_gradients)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *given = tw__py_wrap_list(output_gradients, self->output_count);
+    PyObject *result = given ? PyObject_CallFunctionObjArgs(self->user, given, NULL) : NULL;
+    tw_status status = result ? read_gradients(result, input_count, input_gradients) : tw__py_failed();
+    Py_XDECREF(given);
+    Py_XDECREF(result);
+    tw__py_leave(state);
+    return status;
+}
+
+PyObject *tw__py_custom_gradient(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *results, *inputs, *function, *list = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOO", &results, &inputs, &function))
+        return NULL;
+    int result_count = 0, input_count = 0;
+    tw_tensor **made = tw__py_read_tensors(results, &result_count), **given = made ? tw__py_read_tensors(inputs, &input_count) : NULL;
+    tw_tensor **outputs = given ? tw__alloc_array((size_t)result_count + 1, sizeof *outputs) : NULL;
+    tw__custom_gradient *custom = outputs ? tw__custom_gradient_new(result_count) : NULL;
+    if (custom) {
+        Py_INCREF(function);
+        custom->user = function;
+        custom->backward = call_function;
+        custom->end = end_function;
+        if (tw__custom_gradient_attach(custom, made, given, input_count, outputs) == TW_OK)
+            list = tw__py_wrap_list(outputs, result_count);
+        else
+            tw__py_raise();
+    } else if (given) {
+        tw__py_raise();
+    }
+    tw_release(custom);
+    release_all(made, result_count);
+    release_all(given, input_count);
+    release_all(outputs, result_count);
+    return list;
+}
+
+/* function(), unseen by tapes. */
+PyObject *tw__py_without_tapes(PyObject *self, PyObject *function)
+{
+    (void)self;
+    tw__tape_stack hidden = tw__tapes_hide();
+    PyObject *result = PyObject_CallFunctionObjArgs(function, NULL);
+    tw__tapes_show(hidden);
+    return result;
+}
+
+/* ---- tf.gradients ---- */
+
+/* The tensors and variables of a list. The array is from tw__alloc_array; NULL: an exception is set. */
+static void **read_objects(PyObject *list, int64_t *count)
+{
+    Py_ssize_t size = PySequence_Size(list);
+    void **objects = size >= 0 ? tw__alloc_array((size_t)size + 1, sizeof *objects) : NULL;
+    for (Py_ssize_t i = 0; objects && i < size; i++) {
+        PyObject *item = PySequence_GetItem(list, i);
+        objects[i] = !item                      ? NULL
+                     : TW_IS_TENSOR(item)       ? (void *)TW_TENSOR(item)
+                     : tw__py_is_variable(item) ? (void *)((tw__py_object *)item)->object
+                                                : NULL;
+        if (item && !objects[i])
+            tw__py_error(PyExc_TypeError, "gradients() takes tensors and variables, got %R", item);
+        Py_XDECREF(item); /* the list holds it */
+        if (!objects[i]) {
+            tw__free(objects);
+            return NULL;
+        }
+    }
+    *count = size;
+    return objects;
+}
+
+static bool read_seeds(PyObject *list, tw_objects ys, tw_tensors *seeds)
+{
+    Py_ssize_t size = PySequence_Size(list);
+    tw_tensor **items = size >= 0 ? tw__alloc_array((size_t)size + 1, sizeof *items) : NULL;
+    *seeds = (tw_tensors){ items, items ? size : 0 };
+    for (Py_ssize_t i = 0; items && i < size; i++) {
+        PyObject *item = PySequence_GetItem(list, i);
+        tw_dtype dtype = i < ys.count && tw_is(ys.items[i], &tw__tensor_class) ? ((tw_tensor *)ys.items[i])->dtype : TW_DTYPE_NONE;
+        bool good = item == Py_None || (item && (items[i] = tw__py_to_tensor(item, dtype, TW_HINT)));
+        Py_XDECREF(item);
+        if (!good)
+            return false;
+    }
+    return items != NULL;
+}
+
+PyObject *tw__py_gradients(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *ys, *xs, *seeds, *stops, *list = NULL;
+    const char *unconnected;
+    if (!PyArg_ParseTuple(arguments, "OOOOs", &ys, &xs, &seeds, &stops, &unconnected))
+        return NULL;
+    tw_gradients_args args = { .unconnected_gradients = unconnected };
+    void **y = read_objects(ys, &args.ys.count), **x = y ? read_objects(xs, &args.xs.count) : NULL;
+    void **stop = x ? read_objects(stops, &args.stop_gradients.count) : NULL;
+    args.ys.items = y;
+    args.xs.items = x;
+    args.stop_gradients.items = stop;
+    if (stop && (seeds == Py_None || read_seeds(seeds, args.ys, &args.grad_ys))) {
+        tw_tensors results = tw__gradients_of(&args);
+        if (tw_error_code() != TW_OK)
+            tw__py_raise();
+        else
+            list = PyList_New((Py_ssize_t)results.count);
+        for (int64_t i = 0; list && i < results.count; i++) {
+            PyObject *item = tw__py_wrap_gradient(results.items[i]);
+            results.items[i] = NULL;
+            if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0)
+                Py_CLEAR(list);
+        }
+        tw_tensors_free(&results);
+    }
+    tw_tensors_free(&args.grad_ys);
+    tw__free(y);
+    tw__free(x);
+    tw__free(stop);
+    return list;
+}

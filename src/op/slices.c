@@ -117,8 +117,8 @@ static tw_tensor *join(tw_tensor *a, tw_tensor *b)
 tw_tensor *tw__slices_add(tw_tensor *a, tw_tensor *b)
 {
     const tw_indexed_slices *x = tw__slices_of(a), *y = tw__slices_of(b);
-    if (x && y) { /* what came later stands first, as TensorFlow has it */
-        tw_auto tw_tensor *values = join(y->values, x->values), *indices = values ? join(y->indices, x->indices) : NULL;
+    if (x && y) {
+        tw_auto tw_tensor *values = join(x->values, y->values), *indices = values ? join(x->indices, y->indices) : NULL;
         return tw__slices_make(values, indices, x->dense_shape);
     }
     tw_auto tw_tensor *first = tw__slices_dense(a), *second = first ? tw__slices_dense(b) : NULL;

@@ -220,6 +220,52 @@ void tw__hold_take(_Atomic uint32_t *hold);
 void tw__hold_give(_Atomic uint32_t *hold);
 extern _Atomic uint32_t tw__process_generation; /* differs between a process and its forked children; never 0 */
 
+/* ---- denormal numbers ---- */
+/* As in TensorFlow, kernels take denormal numbers as zero and make none: it is part of the results, and processors are slow at them. Calls of kernels
+ * stand between these two; the state is the thread's, and workers take it over from the thread whose job they do. */
+#if defined(__x86_64__)
+enum { TW_FLUSH_DENORMALS = 0x8040 }; /* of MXCSR: denormals are zero, flush to zero */
+static inline uint64_t tw__denormals_get(void)
+{
+    return __builtin_ia32_stmxcsr();
+}
+static inline void tw__denormals_restore(uint64_t state)
+{
+    if (__builtin_ia32_stmxcsr() != (unsigned)state)
+        __builtin_ia32_ldmxcsr((unsigned)state);
+}
+#elif defined(__aarch64__)
+enum { TW_FLUSH_DENORMALS = 1 << 24 }; /* of FPCR */
+static inline uint64_t tw__denormals_get(void)
+{
+    uint64_t state;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(state));
+    return state;
+}
+static inline void tw__denormals_restore(uint64_t state)
+{
+    if (tw__denormals_get() != state)
+        __asm__ volatile("msr fpcr, %0" : : "r"(state));
+}
+#else
+enum { TW_FLUSH_DENORMALS = 0 };
+static inline uint64_t tw__denormals_get(void)
+{
+    return 0;
+}
+static inline void tw__denormals_restore(uint64_t state)
+{
+    (void)state;
+}
+#endif
+/* Flushes from now on; gives what tw__denormals_restore needs. */
+static inline uint64_t tw__denormals_flush(void)
+{
+    uint64_t before = tw__denormals_get();
+    tw__denormals_restore(before | TW_FLUSH_DENORMALS);
+    return before;
+}
+
 /* ---- worker threads (pool.c) ---- */
 int tw__thread_count(void); /* workers + the caller */
 void tw__thread_count_set(int count);

@@ -25,6 +25,7 @@ typedef struct job {
     int64_t count, chunk;
     void (*body)(void *context, int64_t begin, int64_t end);
     void *context;
+    uint64_t denormals; /* the caller's state */
 } job;
 
 static struct {
@@ -99,8 +100,10 @@ static void *work(void *seen_at_start)
         if (atomic_load(&pool.stop))
             return NULL;
         atomic_fetch_add(&pool.active, 1);
-        if (atomic_load(&pool.open))
+        if (atomic_load(&pool.open)) {
+            tw__denormals_restore(pool.job.denormals);
             take_chunks();
+        }
         if (atomic_fetch_sub(&pool.active, 1) == 1 && atomic_load(&pool.caller_sleeps))
             futex_wake(&pool.active, 1);
     }
@@ -238,7 +241,7 @@ void tw__parallel(int64_t count, int64_t grain, void (*body)(void *context, int6
     }
     if (pool.started < threads - 1 && !pool.starting_failed)
         start_workers(threads - 1);
-    pool.job = (job){ count, chunk, body, context };
+    pool.job = (job){ count, chunk, body, context, tw__denormals_get() };
     atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
     atomic_store(&pool.open, true);
     signal_workers();

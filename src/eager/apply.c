@@ -66,12 +66,8 @@ typedef struct call {
     tw_shape out_shapes[FEW];
 } call;
 
-static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
+static tw_status run_with_state(const tw_op *op, tw__kernel *kernel, int attr_count)
 {
-    if (!op->compute)
-        return tw__fail(TW_UNIMPLEMENTED, "%s has no kernel", op->name);
-    if (!op->free_state)
-        return op->compute(kernel);
     if (tw__kernel_state_once) {
         void *own = NULL;
         kernel->state = &own;
@@ -84,6 +80,16 @@ static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
     kernel->state = find_state(op, kernel->attrs, attr_count);
     tw_status status = kernel->state ? op->compute(kernel) : tw__error_status();
     tw__lock_give(&states_lock);
+    return status;
+}
+
+static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
+{
+    if (!op->compute)
+        return tw__fail(TW_UNIMPLEMENTED, "%s has no kernel", op->name);
+    uint64_t denormals = tw__denormals_flush();
+    tw_status status = op->free_state ? run_with_state(op, kernel, attr_count) : op->compute(kernel);
+    tw__denormals_restore(denormals);
     return status;
 }
 

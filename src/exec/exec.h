@@ -19,6 +19,8 @@ enum {
     TW_PASS_ADAM = 16,
     TW_PASS_EPILOGUE = 32,
     TW_PASS_LIKES = 64,
+    TW_PASS_POOL = 128,
+    TW_PASS_TIDY = 256,
     TW_PASS_ARENA = 1 << 30,     /* layout.c: values in the frame */
     TW_PASS_OVERWRITE = 1 << 29, /* … in the memory of inputs that end */
 };

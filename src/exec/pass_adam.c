@@ -1,5 +1,5 @@
-/* Keras's step of Adam, joined: the dozen calls per variable that a traced optimizer makes become one pass over memory, and the passes of
- * all variables one step.
+/* Adam, joined: the dozen calls per variable that a traced Keras optimizer makes become one pass over memory, and the passes of all variables
+ * one step. So do calls of ResourceApplyAdam, which are such a pass each.
  *
  *     r1 = Read(m)   AssignAdd(m, (g - r1) * c1)      r2 = Read(v)   AssignAdd(v, (Square(g) - r2) * c2)
  *     r3 = Read(m)   r4 = Read(v)                     AssignSub(w, r3 * alpha / (Sqrt(r4) + epsilon))
@@ -8,6 +8,7 @@
  * them is read elsewhere and nothing between them can see the variables; two such steps are joined if nothing between them can. A
  * gradient that is a matrix product and read by nobody else is joined too: pieces of it are used as they are made. When
  * a run finds something else than was expected (one variable in two places, or one without a value), it makes the calls one by one. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "exec/plain.h"
@@ -15,8 +16,11 @@
 #include "op/resource.h"
 #include "rows.h"
 
-/* The inputs of one variable's update. A gradient that is a product is given by its two sides, else OTHER is GRADIENT again. */
-enum { WEIGHT, FIRST, SECOND, GRADIENT, OTHER, ALPHA, REST_1, REST_2, EPSILON, INPUTS };
+/* The inputs of one variable's update. A gradient that is a product is given by its two sides, else OTHER is GRADIENT again. Then the numbers: of
+ * Keras's step, or those of ResourceApplyAdam in its order. */
+enum { WEIGHT, FIRST, SECOND, GRADIENT, OTHER, NUMBERS, INPUTS = NUMBERS + 6 };
+enum { ALPHA = NUMBERS, REST_1, REST_2, EPSILON };
+enum { BETA_1_POWER = NUMBERS, BETA_2_POWER, RATE, BETA_1, BETA_2, OP_EPSILON };
 enum { MEMBERS = 17 };
 typedef enum kind { PLAIN, PRODUCT, PRODUCT_TRANSPOSED } kind; /* of gradient */
 
@@ -27,10 +31,12 @@ typedef struct match {
     int members[MEMBERS];
     int member_count;
     kind kind;
+    bool is_op;
 } match;
 
 typedef struct update {
     kind kind;
+    bool is_op;    /* ResourceApplyAdam */
     int32_t value; /* the gradient's place: shape and dtype are the variable's */
     tw__plain *plain;
 } update;
@@ -50,6 +56,26 @@ static void updates_free(void *data)
     tw__free(all);
 }
 
+/* ResourceApplyAdam computes with numbers of the dtype. */
+static tw__adam numbers_of_op(tw_dtype dtype, tw_tensor *const *inputs)
+{
+    double n[6];
+    for (int k = 0; k < 6; k++)
+        n[k] = tw_tensor_double_at(inputs[NUMBERS + k], 0);
+    if (dtype == TW_FLOAT64)
+        return (tw__adam){ n[2] * sqrt(1 - n[1]) / (1 - n[0]), 1 - n[3], 1 - n[4], n[5] };
+    float alpha = (float)n[2] * sqrtf(1 - (float)n[1]) / (1 - (float)n[0]);
+    return (tw__adam){ (double)alpha, (double)(1 - (float)n[3]), (double)(1 - (float)n[4]), n[5] };
+}
+
+static tw__adam numbers_of(const update *now, tw_tensor *const *inputs)
+{
+    if (now->is_op)
+        return numbers_of_op(inputs[GRADIENT]->dtype, inputs);
+    return (tw__adam){ tw_tensor_double_at(inputs[ALPHA], 0), tw_tensor_double_at(inputs[REST_1], 0), tw_tensor_double_at(inputs[REST_2], 0),
+                       tw_tensor_double_at(inputs[EPSILON], 0) };
+}
+
 static tw_status run(const tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs)
 {
     const updates *all = step->data;
@@ -63,8 +89,7 @@ static tw_status run(const tw__step *step, tw_tensor *const *inputs, tw_tensor *
         }
         const update *now = &all->each[i];
         bool transposed = now->kind == PRODUCT_TRANSPOSED;
-        tw__adam numbers = { tw_tensor_double_at(inputs[ALPHA], 0), tw_tensor_double_at(inputs[REST_1], 0),
-                             tw_tensor_double_at(inputs[REST_2], 0), tw_tensor_double_at(inputs[EPSILON], 0) };
+        tw__adam numbers = numbers_of(now, inputs);
         if (now->kind == PLAIN && tw__adam_fits(slots, 3, inputs[GRADIENT]))
             TW_TRY(tw__adam_update(slots, 3, inputs[GRADIENT], &numbers));
         else if (now->kind != PLAIN && tw__adam_fits_product(slots, 3, inputs[GRADIENT], inputs[OTHER], transposed))
@@ -249,7 +274,7 @@ static void match_product(match *m)
     m->kind = PLAIN;
     int maker = m->uses.maker[place];
     const tw__step *step = maker < 0 ? NULL : &m->plan->steps[maker];
-    if (!step || step->op != &tw__op_MatMul || step->run || step->data || step->gone || !step->known || m->uses.reads[place] != 2 ||
+    if (!step || step->op != &tw__op_MatMul || step->run || step->data || step->gone || !step->known || m->uses.reads[place] != (m->is_op ? 1 : 2) ||
         m->member_count == MEMBERS || m->plan->places[place].dtype != TW_FLOAT32)
         return;
     bool transpose_a = tw__attr_find(step->op, step->attrs, "transpose_a")->b, transpose_b = tw__attr_find(step->op, step->attrs, "transpose_b")->b;
@@ -260,6 +285,35 @@ static void match_product(match *m)
     m->inputs[GRADIENT] = step->inputs[0];
     m->inputs[OTHER] = step->inputs[1];
     m->kind = transpose_a ? PRODUCT_TRANSPOSED : PRODUCT;
+}
+
+/* A call of ResourceApplyAdam is the same pass over memory; joined, its gradient may be a product, and the calls of all variables one step. */
+static bool match_op(match *m, int at)
+{
+    const tw__step *step = &m->plan->steps[at];
+    enum { OP_NUMBERS = 3, OP_GRADIENT = 9 };
+    if (tw__attr_find(step->op, step->attrs, "use_nesterov")->b)
+        return false;
+    memcpy(m->inputs, step->inputs, 3 * sizeof *m->inputs);
+    memcpy(&m->inputs[NUMBERS], &step->inputs[OP_NUMBERS], 6 * sizeof *m->inputs);
+    m->inputs[GRADIENT] = step->inputs[OP_GRADIENT];
+    for (int k = 0; k < 6; k++) {
+        if (!is_scalar(m, m->inputs[NUMBERS + k]))
+            return false;
+    }
+    m->members[m->member_count++] = at;
+    m->is_op = true;
+    tw_dtype dtype = m->plan->places[m->inputs[GRADIENT]].dtype;
+    return (dtype == TW_FLOAT32 || dtype == TW_FLOAT64) && tw__shape_known(&m->plan->places[m->inputs[GRADIENT]].shape);
+}
+
+static bool match_keras(match *m, int at)
+{
+    m->is_op = false;
+    if (!match_end(m, at))
+        return false;
+    m->inputs[EPSILON + 1] = m->inputs[EPSILON + 2] = m->inputs[EPSILON];
+    return match_rest(m, at) && order_is_right(m, at);
 }
 
 static int by_number(const void *a, const void *b)
@@ -277,6 +331,7 @@ static tw_status join_calls(match *m, int end)
         return TW_RESOURCE_EXHAUSTED;
     all->count = 1;
     all->each[0].kind = m->kind;
+    all->each[0].is_op = m->is_op;
     all->each[0].value = value;
     all->each[0].plain = tw__plain_new(m->plan, m->members, m->member_count, m->inputs, INPUTS);
     if (!all->each[0].plain || tw__step_set_inputs(&m->plan->steps[end], m->inputs, INPUTS) != TW_OK) {
@@ -340,10 +395,13 @@ tw_status tw__pass_adam(tw__plan *plan)
     int last = -1; /* the joined step before */
     for (int s = 0; status == TW_OK && s < plan->step_count; s++) {
         const tw__step *step = &plan->steps[s];
-        if (step->gone || step->run || step->data || step->op != &tw__op_AssignSubVariableOp)
+        if (step->gone || step->run || step->data)
             continue;
         m.member_count = 0;
-        if (!match_end(&m, s) || !match_rest(&m, s) || !order_is_right(&m, s))
+        bool found = step->op == &tw__op_AssignSubVariableOp  ? match_keras(&m, s)
+                     : step->op == &tw__op_ResourceApplyAdam ? match_op(&m, s)
+                                                             : false;
+        if (!found)
             continue;
         status = join_calls(&m, s);
         if (status == TW_OK && last >= 0 && may_sink(plan, last, s))

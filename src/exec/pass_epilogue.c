@@ -52,10 +52,10 @@ static bool is_convolution(const tw__step *step)
     return step->op == &tw__op_Conv2D || step->op == &tw__op_DepthwiseConv2dNative;
 }
 
-/* A call as it stands in the graph, of known shape, float or double. */
+/* A call of an op, of known shape, float or double. */
 static bool is_plain(const tw__plan *plan, const tw__step *step)
 {
-    if (step->gone || step->run || step->data || !step->known || step->output_count != 1)
+    if (step->gone || step->run || !step->known || step->output_count != 1)
         return false;
     tw_dtype dtype = plan->places[step->outputs[0]].dtype;
     return dtype == TW_FLOAT32 || dtype == TW_FLOAT64;

@@ -1,7 +1,7 @@
 /* See plain.h. */
 #include "exec/plain.h"
 
-enum { MOST_CALLS = 24, MOST_INPUTS = 4 };
+enum { MOST_CALLS = 24, MOST_INPUTS = 10 };
 
 typedef struct call {
     const tw_op *op;

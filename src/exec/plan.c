@@ -269,7 +269,9 @@ tw__plan *tw__plan_make(tw__graph *graph, tw__node *const *arguments, int argume
     plan->output_count = output_count;
     tw__draft draft = { .plan = plan, .special = values != NULL, .first_place = tw__alloc_array(graph->node_count + 1, sizeof(int32_t)) };
     int32_t *needed = find_needed(graph, outputs, output_count);
+    uint64_t denormals = tw__denormals_flush();
     tw_status status = build(&draft, arguments, outputs, needed, values);
+    tw__denormals_restore(denormals);
     tw__free(needed);
     tw__free(draft.first_place);
     tw__free(draft.stands_for);

@@ -348,7 +348,9 @@ tw_status tw__plan_execute(tw__plan *plan, tw_tensor *const *values, tw_tensor *
         f->values[plan->arguments[i]] = values[i];
     for (int i = 0; i < plan->output_count; i++)
         outputs[i] = NULL;
+    uint64_t denormals = tw__denormals_flush();
     tw_status status = run_steps(plan, f);
+    tw__denormals_restore(denormals);
     if (status != TW_OK)
         tw__error_prefix("node %s: ", plan->steps[f->step].node->name);
     else

@@ -6,8 +6,10 @@
 #include "kernel/simd.h"
 
 enum {
-    GRAIN = 16384,
-    PIECE = 16384,       /* elements of a product's piece: 64 KB */
+    GRAIN = 4096,
+    PIECE = 16384,       /* elements of a product's piece, most: 64 KB */
+    STAYS = 1 << 18,     /* elements up to which a variable and its moments stay in the threads' own caches from step to step: each thread
+                            takes the same part every time */
     WIDEST = 2048,       /* columns of a piece, most: at least 8 rows, as many as a tile of the product has */
     DEEPEST = 384,       /* up to here gemm sums in one go, whatever the other sizes */
     PRODUCT_FROM = 8192, /* elements */
@@ -68,6 +70,8 @@ void tw__adam_step(tw_dtype dtype, void *weight, void *first, void *second, void
     run r = { dtype, weight, first, second, largest, gradient, numbers };
     if (count <= GRAIN)
         run_part(&r, 0, count);
+    else if (count <= STAYS)
+        tw__parallel(count, count / tw__thread_count() + 1, run_part, &r);
     else
         tw__parallel(count, GRAIN, run_part, &r);
 }
@@ -76,19 +80,18 @@ void tw__adam_step(tw_dtype dtype, void *weight, void *first, void *second, void
 
 typedef struct product_run {
     float *weight, *first, *second;
-    int64_t rows, columns, depth, piece_rows, piece_columns;
+    int64_t rows, columns, depth, piece_rows, piece_columns, parts;
     tw__matrix a, b;
     const tw__adam *numbers;
     _Atomic int status;
 } product_run;
 
-static void run_strips(void *context, int64_t begin, int64_t end)
+static void run_rows(product_run *r, int64_t begin, int64_t end)
 {
-    product_run *r = context;
     const tw__adam *k = r->numbers;
     _Alignas(64) float piece[PIECE];
-    for (int64_t strip = begin; strip < end; strip++) {
-        int64_t row = strip * r->piece_rows, rows = r->rows - row < r->piece_rows ? r->rows - row : r->piece_rows;
+    for (int64_t row = begin; row < end; row += r->piece_rows) {
+        int64_t rows = end - row < r->piece_rows ? end - row : r->piece_rows;
         for (int64_t column = 0; column < r->columns; column += r->piece_columns) {
             int64_t columns = r->columns - column < r->piece_columns ? r->columns - column : r->piece_columns;
             const float *a = (const float *)r->a.data + row * r->a.row, *b = (const float *)r->b.data + column * r->b.column;
@@ -108,6 +111,23 @@ static void run_strips(void *context, int64_t begin, int64_t end)
     }
 }
 
+static void run_strips(void *context, int64_t begin, int64_t end)
+{
+    product_run *r = context;
+    run_rows(r, begin * r->piece_rows, end * r->piece_rows < r->rows ? end * r->piece_rows : r->rows);
+}
+
+/* Rows in eights, so that every part but the last has whole tiles. */
+static void run_parts(void *context, int64_t begin, int64_t end)
+{
+    product_run *r = context;
+    int64_t eights = (r->rows + 7) / 8;
+    for (int64_t part = begin; part < end; part++) {
+        int64_t row = eights * part / r->parts * 8, row_end = eights * (part + 1) / r->parts * 8;
+        run_rows(r, row, row_end < r->rows ? row_end : r->rows);
+    }
+}
+
 bool tw__adam_takes_product(int64_t rows, int64_t columns, int64_t depth, bool transpose_b)
 {
     return !transpose_b && depth >= 1 && depth <= DEEPEST && rows >= 16 && columns >= 16 && rows * columns >= PRODUCT_FROM &&
@@ -120,9 +140,12 @@ tw_status tw__adam_step_product(float *weight, float *first, float *second, int6
     product_run r = { weight, first, second, rows, columns, depth, .a = a, .b = b, .numbers = numbers, .status = TW_OK };
     r.piece_columns = columns < WIDEST ? columns : WIDEST;
     r.piece_rows = PIECE / r.piece_columns / 8 * 8;
+    r.parts = rows * columns * depth < GRAIN * 64 ? 1 : rows * columns <= STAYS ? tw__thread_count() : 0;
     int64_t strips = (rows + r.piece_rows - 1) / r.piece_rows;
-    if (rows * columns * depth < GRAIN * 16)
-        run_strips(&r, 0, strips);
+    if (r.parts == 1)
+        run_rows(&r, 0, rows);
+    else if (r.parts)
+        tw__parallel(r.parts, 1, run_parts, &r);
     else
         tw__parallel(strips, 1, run_strips, &r);
     tw_status status = (tw_status)atomic_load(&r.status);

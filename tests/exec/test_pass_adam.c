@@ -239,6 +239,92 @@ static void gradients_that_are_products(void **state)
     dense_case(WIDTH, true, false, true, 1);
 }
 
+/* ---- the op ResourceApplyAdam ---- */
+
+typedef struct with_op {
+    tw_variable *variables[3], *small[3];
+    bool nesterov;
+} with_op;
+
+static void apply_op(tw_variable *const *slots, tw_tensor *rate, tw_tensor *gradient, bool nesterov)
+{
+    const float numbers[] = { 0.81f, 0.998f, 0, 0.9f, 0.999f, 1e-4f };
+    tw_tensor *inputs[10] = { slots[0]->handle, slots[1]->handle, slots[2]->handle };
+    for (int i = 0; i < 6; i++)
+        inputs[3 + i] = i == 2 ? tw_retain(rate) : tw_tensor_float(numbers[i]);
+    inputs[9] = gradient;
+    tw_attr attr = TW_A_BOOL("use_nesterov", nesterov);
+    int none = 0;
+    assert_int_equal(tw__apply(&tw__op_ResourceApplyAdam, inputs, 10, &attr, 1, NULL, &none), TW_OK);
+    for (int i = 3; i < 9; i++)
+        tw_release(inputs[i]);
+}
+
+static tw_status op_body(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    with_op *w = context;
+    (void)count;
+    tw_auto tw_tensor *product = TW_CALL(MatMul, TW_IN(arguments[0], arguments[1]), TW_WITH(TW_A_BOOL("transpose_a", true)));
+    apply_op(w->variables, arguments[2], product, w->nesterov);
+    tw_auto tw_tensor *sum = tw_reduce_sum(arguments[1], .axis = TW_INTS(0));
+    apply_op(w->small, arguments[2], sum, w->nesterov);
+    *outputs = tw__alloc_array(1, sizeof **outputs);
+    (*outputs)[0] = tw_retain(arguments[2]);
+    *output_count = 1;
+    return tw_error_code();
+}
+
+static void op_case(bool nesterov, int expected)
+{
+    static const tw_dtype dtypes[] = { TW_FLOAT32, TW_FLOAT32, TW_FLOAT32 };
+    const tw_shape shapes[] = { TW_SHAPE(DEPTH, HEIGHT), TW_SHAPE(DEPTH, WIDTH), { .rank = 0 } };
+    tw_auto tw_tensor *a = many_values(shapes[0]);
+    tw_auto tw_tensor *b = many_values(shapes[1]);
+    tw_auto tw_tensor *rate = tw_tensor_float(0.01f);
+    tw_tensor *arguments[] = { a, b, rate }, *results[2][6];
+    for (int way = 0; way < 2; way++) {
+        with_op w = { .nesterov = nesterov };
+        for (int i = 0; i < 3; i++) {
+            tw_auto tw_tensor *start = many_values(TW_SHAPE(HEIGHT, WIDTH));
+            tw_auto tw_tensor *square = TW_UNARY(Square, start);
+            w.variables[i] = tw_variable(i == 2 ? square : start);
+            w.small[i] = new_variable(TW_FLOAT32, TW_SHAPE(WIDTH), large_values + 600);
+        }
+        tw__exec_passes = way ? 0 : ~0u;
+        tw_auto tw__function *f = tw__function_trace("op", dtypes, shapes, 3, op_body, &w);
+        expect_no_error();
+        for (int n = 0; n < 2; n++) {
+            tw_tensor *result = NULL;
+            assert_int_equal(tw__function_call(f, arguments, &result), TW_OK);
+            tw_release(result);
+        }
+        if (!way) {
+            assert_int_equal(joined(f->plan), expected);
+            assert_int_equal(products(f->plan), !expected);
+        }
+        for (int i = 0; i < 3; i++) {
+            results[way][i] = tw_variable_read(w.variables[i]);
+            results[way][3 + i] = tw_variable_read(w.small[i]);
+            tw_release(w.variables[i]);
+            tw_release(w.small[i]);
+        }
+    }
+    tw__exec_passes = ~0u;
+    for (int i = 0; i < 6; i++) {
+        expect_same(results[0][i], results[1][i]);
+        tw_release(results[0][i]);
+        tw_release(results[1][i]);
+    }
+}
+
+static void the_op(void **state)
+{
+    (void)state;
+    fill();
+    op_case(false, 1);
+    op_case(true, 0);
+}
+
 /* ---- calls made by hand ---- */
 
 typedef struct by_hand {
@@ -337,6 +423,7 @@ static void calls_by_hand(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(one_step), cmocka_unit_test(gradients_that_are_products), cmocka_unit_test(calls_by_hand) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(one_step), cmocka_unit_test(gradients_that_are_products), cmocka_unit_test(the_op),
+                                        cmocka_unit_test(calls_by_hand) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* Convolutions by oneDNN, which is loaded with the first of them and never needed to be there.
  *
- * The batch is cut into as many parts as there are threads; each part runs single-threaded on one of the pool's threads, so
- * oneDNN's own threads (OpenMP) never start: they collapse when another process competes for the processor. Primitives are made
- * for the part's size and kept in a bounded table. Filters are brought to the layout that the primitive likes first, and a
+ * The batch is cut into as many pieces as there are threads, or images into bands of rows where there are fewer of them; each
+ * piece runs single-threaded on one of the pool's threads, so oneDNN's own threads (OpenMP) never start: they collapse when another
+ * process competes for the processor. Primitives are made for the piece's size and kept in a bounded table. Filters are brought to the layout that the primitive likes first, and a
  * filter's gradient back to ours; parts of that gradient are summed in the order of the parts, so the result depends on the
  * number of threads alone. */
 #include "kernel/conv.h"
@@ -31,7 +31,8 @@ bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, c
 
 enum {
     CACHE_LIMIT = 256,
-    PARTS_LIMIT = 64,
+    PIECES_LIMIT = 64,
+    COPY_ELEMENTS = 1 << 14, /* of a filter, that are worth a thread */
     WORK_PER_THREAD = 1 << 20, /* multiplications that are worth a second thread */
 };
 
@@ -266,6 +267,16 @@ static entry *entry_get(tw__conv_kind kind, const tw__conv *conv)
 
 /* ---- running ---- */
 
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+static size_t larger_of(size_t x, size_t y)
+{
+    return x > y ? x : y;
+}
+
 typedef struct argument {
     int place;
     const dnnl_memory_desc_t *memory;
@@ -290,58 +301,56 @@ static bool execute(dnnl_primitive_t primitive, const argument *arguments, int c
     return good;
 }
 
+/* Some images, or some rows of one image's output, that one thread computes. */
+typedef struct piece {
+    entry *entry;
+    int64_t input_at, output_at; /* where its elements begin */
+    char *filter;                /* in the primitive's layout; NULL: ours is that */
+} piece;
+
 typedef struct job {
     tw__conv_kind kind;
     const tw__conv *conv;
-    int64_t parts;
-    entry *large, *small; /* for the first batch % parts parts, and for the others; the same if they divide */
+    piece pieces[PIECES_LIMIT];
+    int64_t count;
     const float *a, *b;
     float *result;
-    char *scratch, *large_filter, *small_filter; /* filters in the primitives' layouts */
-    char *filter_parts;                          /* per part: the gradient in the primitive's layout, then in ours */
+    char *scratch;
+    char *filter_parts;       /* per piece: the gradient in the primitive's layout, then in ours */
     size_t scratch_each, filter_each, own_bytes;
-    const tw__epilogue *then;                    /* or NULL */
+    const tw__epilogue *then; /* or NULL */
+    bool no_memory;
     _Atomic bool failed;
 } job;
 
-static void reorder_filter(job *j, const entry *e, const float *filter, char *to)
-{
-    if (!e->reorder)
-        return;
-    argument arguments[] = { { DNNL_ARG_FROM, &e->own, (void *)(uintptr_t)filter }, { DNNL_ARG_TO, &e->filter, to } };
-    if (!execute(e->reorder, arguments, 2))
-        j->failed = true;
-}
-
-static void run_part(job *j, int64_t part)
+static void run_piece(job *j, int64_t number)
 {
     const tw__conv *c = j->conv;
-    int64_t larger = c->batch % j->parts, first = c->batch / j->parts * part + (part < larger ? part : larger);
-    const entry *e = part < larger ? j->large : j->small;
-    char *converted = part < larger ? j->large_filter : j->small_filter;
-    int64_t input_at = first * c->in[0] * c->in[1] * c->in_channels, output_at = first * c->out[0] * c->out[1] * c->out_channels;
-    argument scratch = { DNNL_ARG_SCRATCHPAD, &e->scratch, j->scratch + (size_t)part * j->scratch_each };
+    const piece *p = &j->pieces[number];
+    const entry *e = p->entry;
+    argument scratch = { DNNL_ARG_SCRATCHPAD, &e->scratch, j->scratch + (size_t)number * j->scratch_each };
     if (j->kind == TW_CONV_OUTPUT) {
-        argument arguments[] = { { DNNL_ARG_SRC, &e->input, (void *)(uintptr_t)(j->a + input_at) },
-                                 { DNNL_ARG_WEIGHTS, &e->filter, e->reorder ? converted : (void *)(uintptr_t)j->b },
-                                 { DNNL_ARG_DST, &e->output, j->result + output_at },
+        argument arguments[] = { { DNNL_ARG_SRC, &e->input, (void *)(uintptr_t)(j->a + p->input_at) },
+                                 { DNNL_ARG_WEIGHTS, &e->filter, p->filter ? p->filter : (void *)(uintptr_t)j->b },
+                                 { DNNL_ARG_DST, &e->output, j->result + p->output_at },
                                  scratch };
         if (!execute(e->primitive, arguments, 4))
             j->failed = true;
         else if (j->then)
-            tw__epilogue_piece(j->then, j->result + output_at, e->conv.batch * c->out[0] * c->out[1], c->out_channels, c->out_channels, 0);
+            tw__epilogue_piece(j->then, j->result + p->output_at, tw__conv_output_count(&e->conv) / c->out_channels, c->out_channels,
+                               c->out_channels, 0);
     } else if (j->kind == TW_CONV_INPUT) {
-        argument arguments[] = { { DNNL_ARG_DIFF_DST, &e->output, (void *)(uintptr_t)(j->b + output_at) },
-                                 { DNNL_ARG_WEIGHTS, &e->filter, e->reorder ? converted : (void *)(uintptr_t)j->a },
-                                 { DNNL_ARG_DIFF_SRC, &e->input, j->result + input_at },
+        argument arguments[] = { { DNNL_ARG_DIFF_DST, &e->output, (void *)(uintptr_t)(j->b + p->output_at) },
+                                 { DNNL_ARG_WEIGHTS, &e->filter, p->filter ? p->filter : (void *)(uintptr_t)j->a },
+                                 { DNNL_ARG_DIFF_SRC, &e->input, j->result + p->input_at },
                                  scratch };
         if (!execute(e->primitive, arguments, 4))
             j->failed = true;
     } else {
-        char *blocked = j->filter_parts + (size_t)part * j->filter_each;
-        void *own = part == 0 ? (void *)j->result : blocked + (j->filter_each - j->own_bytes);
-        argument arguments[] = { { DNNL_ARG_SRC, &e->input, (void *)(uintptr_t)(j->a + input_at) },
-                                 { DNNL_ARG_DIFF_DST, &e->output, (void *)(uintptr_t)(j->b + output_at) },
+        char *blocked = j->filter_parts + (size_t)number * j->filter_each;
+        void *own = number == 0 ? (void *)j->result : blocked + (j->filter_each - j->own_bytes);
+        argument arguments[] = { { DNNL_ARG_SRC, &e->input, (void *)(uintptr_t)(j->a + p->input_at) },
+                                 { DNNL_ARG_DIFF_DST, &e->output, (void *)(uintptr_t)(j->b + p->output_at) },
                                  { DNNL_ARG_DIFF_WEIGHTS, &e->filter, e->reorder ? blocked : own },
                                  scratch };
         argument back[] = { { DNNL_ARG_FROM, &e->filter, blocked }, { DNNL_ARG_TO, &e->own, own } };
@@ -350,64 +359,232 @@ static void run_part(job *j, int64_t part)
     }
 }
 
-static void run_parts(void *context, int64_t begin, int64_t end)
+static void run_pieces(void *context, int64_t begin, int64_t end)
 {
     int before = begin_single();
-    for (int64_t part = begin; part < end; part++)
-        run_part(context, part);
+    for (int64_t i = begin; i < end; i++)
+        run_piece(context, i);
     end_single(before);
 }
 
-static size_t aligned(size_t bytes)
+/* ---- filters in the primitives' layouts ---- */
+
+typedef struct copying {
+    const float *from;
+    float *to;
+    int64_t taps, outputs, block;
+} copying;
+
+/* [taps, outputs] to [outputs / block, taps, block]. */
+static void copy_blocks(void *context, int64_t begin, int64_t end)
 {
-    return (bytes + 63) & ~(size_t)63;
+    const copying *k = context;
+    for (int64_t o = begin; o < end; o++) {
+        float *to = k->to + o * k->taps * k->block;
+        for (int64_t tap = 0; tap < k->taps; tap++, to += k->block)
+            memcpy(to, k->from + tap * k->outputs + o * k->block, (size_t)k->block * sizeof *to);
+    }
 }
 
-static size_t larger_of(size_t x, size_t y)
+/* The layout that forward primitives like, which we can make in several threads: blocks of output channels. 0: it is another one. */
+static int64_t output_block(const entry *e)
 {
-    return x > y ? x : y;
+    const dnnl_memory_desc_t *d = &e->filter;
+    const dnnl_blocking_desc_t *blocks = &d->format_desc.blocking;
+    if (e->conv.groups != 1 || d->format_kind != dnnl_blocked || blocks->inner_nblks != 1 || blocks->inner_idxs[0] != 0 || d->extra.flags)
+        return 0;
+    int64_t block = blocks->inner_blks[0], in = e->conv.in_channels, taps = e->conv.filter[0] * e->conv.filter[1] * in;
+    bool fits = e->conv.out_channels % block == 0 && blocks->strides[0] == taps * block && blocks->strides[1] == block &&
+                blocks->strides[2] == e->conv.filter[1] * in * block && blocks->strides[3] == in * block;
+    return fits && d->offset0 == 0 ? block : 0;
+}
+
+static void convert_filter(job *j, const entry *e, const float *filter, char *to)
+{
+    int64_t block = output_block(e);
+    if (block) {
+        copying k = { filter, (float *)(void *)to, tw__conv_filter_count(&e->conv) / e->conv.out_channels, e->conv.out_channels, block };
+        tw__parallel(k.outputs / block, COPY_ELEMENTS / (k.taps * block) + 1, copy_blocks, &k);
+        return;
+    }
+    argument arguments[] = { { DNNL_ARG_FROM, &e->own, (void *)(uintptr_t)filter }, { DNNL_ARG_TO, &e->filter, to } };
+    if (!execute(e->reorder, arguments, 2))
+        j->failed = true;
+}
+
+/* Pieces whose layouts are the same share the filter. `space` has room for one for each piece that has a layout of its own. */
+static void convert_filters(job *j, char *space)
+{
+    const float *filter = j->kind == TW_CONV_OUTPUT ? j->b : j->a;
+    int before = begin_single();
+    for (int64_t i = 0; i < j->count; i++) {
+        piece *p = &j->pieces[i];
+        if (!p->entry->reorder)
+            continue;
+        for (int64_t k = 0; k < i && !p->filter; k++) {
+            if (j->pieces[k].entry == p->entry || p_dnnl_memory_desc_equal(&j->pieces[k].entry->filter, &p->entry->filter))
+                p->filter = j->pieces[k].filter;
+        }
+        if (!p->filter) {
+            p->filter = space;
+            convert_filter(j, p->entry, filter, space);
+            space += aligned(p->entry->filter_bytes);
+        }
+    }
+    end_single(before);
 }
 
 static tw_status run_job(job *j)
 {
-    const entry *large = j->large, *small = j->small;
     bool gradient = j->kind == TW_CONV_FILTER;
-    j->scratch_each = aligned(larger_of(large->scratch_bytes, small->scratch_bytes));
+    size_t filter_bytes = 0, filters = 0;
+    for (int64_t i = 0; i < j->count; i++) {
+        const entry *e = j->pieces[i].entry;
+        j->scratch_each = larger_of(j->scratch_each, aligned(e->scratch_bytes));
+        filter_bytes = larger_of(filter_bytes, aligned(e->filter_bytes));
+        bool seen = false;
+        for (int64_t k = 0; k < i && !seen; k++)
+            seen = j->pieces[k].entry == e;
+        filters += seen ? 0 : aligned(e->filter_bytes);
+    }
     j->own_bytes = aligned((size_t)tw__conv_filter_count(j->conv) * sizeof(float));
-    size_t filter_bytes = aligned(larger_of(large->filter_bytes, small->filter_bytes));
     j->filter_each = filter_bytes + j->own_bytes;
-    size_t bytes = (size_t)j->parts * j->scratch_each + (gradient ? (size_t)j->parts * j->filter_each : 2 * filter_bytes);
-    tw__buffer *buffer = tw__buffer_new(bytes);
+    tw__buffer *buffer = tw__buffer_new((size_t)j->count * j->scratch_each + (gradient ? (size_t)j->count * j->filter_each : filters));
     if (!buffer)
         return tw__error_status();
     j->scratch = buffer->data;
-    char *behind = j->scratch + (size_t)j->parts * j->scratch_each;
-    if (gradient) {
+    char *behind = j->scratch + (size_t)j->count * j->scratch_each;
+    if (gradient)
         j->filter_parts = behind;
-    } else {
-        const float *filter = j->kind == TW_CONV_OUTPUT ? j->b : j->a;
-        int before = begin_single();
-        j->large_filter = j->small_filter = behind;
-        reorder_filter(j, large, filter, behind);
-        if (small != large) {
-            j->small_filter = behind + filter_bytes;
-            reorder_filter(j, small, filter, j->small_filter);
-        }
-        end_single(before);
-    }
-    if (j->parts == 1)
-        run_parts(j, 0, 1);
     else
-        tw__parallel(j->parts, 1, run_parts, j);
-    for (int64_t part = 1; gradient && part < j->parts; part++) {
-        const float *own = (const float *)(j->filter_parts + (size_t)(part + 1) * j->filter_each - j->own_bytes);
-        for (int64_t i = 0, count = tw__conv_filter_count(j->conv); i < count; i++)
-            j->result[i] += own[i];
+        convert_filters(j, behind);
+    if (j->count == 1)
+        run_pieces(j, 0, 1);
+    else
+        tw__parallel(j->count, 1, run_pieces, j);
+    for (int64_t i = 1; gradient && i < j->count; i++) {
+        const float *own = (const float *)(j->filter_parts + (size_t)(i + 1) * j->filter_each - j->own_bytes);
+        for (int64_t k = 0, count = tw__conv_filter_count(j->conv); k < count; k++)
+            j->result[k] += own[k];
     }
     tw__buffer_release(buffer);
     if (!j->failed && j->then && tw__epilogue_rest(j->then))
         tw__unary_run(j->then->activation, TW_FLOAT32, j->result, j->result, tw__conv_output_count(j->conv));
     return j->failed ? tw__fail(TW_INTERNAL, "a convolution failed inside oneDNN") : TW_OK;
+}
+
+/* ---- cutting ---- */
+
+/* Where the i-th of `parts` nearly equal parts of `total` begins. */
+static int64_t part_begin(int64_t total, int64_t parts, int64_t i)
+{
+    return total / parts * i + (i < total % parts ? i : total % parts);
+}
+
+static bool add_piece(job *j, const tw__conv *part, int64_t image, int64_t first_input_row, int64_t first_output_row)
+{
+    const tw__conv *c = j->conv;
+    piece *p = &j->pieces[j->count];
+    p->entry = entry_get(j->kind, part);
+    j->no_memory = !p->entry;
+    if (j->no_memory)
+        return false;
+    p->input_at = (image * c->in[0] + first_input_row) * c->in[1] * c->in_channels;
+    p->output_at = (image * c->out[0] + first_output_row) * c->out[1] * c->out_channels;
+    j->count++;
+    return p->entry->primitive != NULL;
+}
+
+static bool cut_batch(job *j, int64_t parts)
+{
+    tw__conv part = *j->conv;
+    for (int64_t i = 0; i < parts; i++) {
+        int64_t first = part_begin(j->conv->batch, parts, i);
+        part.batch = part_begin(j->conv->batch, parts, i + 1) - first;
+        if (!add_piece(j, &part, first, 0, 0))
+            return false;
+    }
+    return true;
+}
+
+/* Fewer images than threads: rows of the output. Rows of the input beyond those that a piece's filters touch are not its own; what
+ * lies outside of the image stays padding. */
+static bool cut_rows(job *j, int64_t slabs)
+{
+    const tw__conv *c = j->conv;
+    int64_t reach = (c->filter[0] - 1) * c->dilation[0] + 1;
+    for (int64_t image = 0; image < c->batch; image++) {
+        for (int64_t i = 0; i < slabs; i++) {
+            int64_t first = part_begin(c->out[0], slabs, i), rows = part_begin(c->out[0], slabs, i + 1) - first;
+            int64_t top = first * c->stride[0] - c->before[0], bottom = (first + rows - 1) * c->stride[0] - c->before[0] + reach;
+            int64_t begin = top < 0 ? 0 : top, end = bottom < c->in[0] ? bottom : c->in[0];
+            if (begin >= end) /* padding alone */
+                return false;
+            tw__conv part = *c;
+            part.batch = 1;
+            part.in[0] = end - begin;
+            part.out[0] = rows;
+            part.before[0] = begin - top;
+            part.after[0] = bottom - end;
+            if (!add_piece(j, &part, image, begin, first))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The same for the input's gradient, of convolutions without strides: rows of the input, from all rows of the output that touch them. */
+static bool cut_input_rows(job *j, int64_t slabs)
+{
+    const tw__conv *c = j->conv;
+    int64_t reach = (c->filter[0] - 1) * c->dilation[0] + 1;
+    for (int64_t image = 0; image < c->batch; image++) {
+        for (int64_t i = 0; i < slabs; i++) {
+            int64_t first = part_begin(c->in[0], slabs, i), end = part_begin(c->in[0], slabs, i + 1);
+            int64_t top = first + c->before[0] - reach + 1, bottom = end + c->before[0];
+            top = top < 0 ? 0 : top;
+            bottom = bottom < c->out[0] ? bottom : c->out[0];
+            tw__conv part = *c;
+            part.batch = 1;
+            part.in[0] = end - first;
+            part.out[0] = bottom - top;
+            part.before[0] = first - top + c->before[0];
+            part.after[0] = part.out[0] - 1 + reach - part.in[0] - part.before[0];
+            if (top >= bottom || part.after[0] < 0 || !add_piece(j, &part, image, first, top))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void drop_pieces(job *j)
+{
+    for (int64_t i = 0; i < j->count; i++)
+        entry_release(j->pieces[i].entry);
+    j->count = 0;
+}
+
+/* False: there is no fast form of some piece, or (with an error) no memory. */
+static bool cut(job *j)
+{
+    const tw__conv *c = j->conv;
+    double work = (double)tw__conv_output_count(c) * (double)tw__conv_filter_count(c) / (double)c->out_channels;
+    int64_t parts = tw__thread_count();
+    if (work < (double)parts * WORK_PER_THREAD)
+        parts = (int64_t)(work / WORK_PER_THREAD) + 1;
+    if (parts > PIECES_LIMIT)
+        parts = PIECES_LIMIT;
+    if (parts > c->batch && (j->kind != TW_CONV_INPUT || c->stride[0] == 1)) {
+        int64_t slabs = parts / c->batch, rows = j->kind == TW_CONV_INPUT ? c->in[0] : c->out[0];
+        if (slabs > rows)
+            slabs = rows;
+        if (slabs > 1 && (j->kind == TW_CONV_INPUT ? cut_input_rows(j, slabs) : cut_rows(j, slabs)))
+            return true;
+        if (j->no_memory)
+            return false;
+        drop_pieces(j);
+    }
+    return cut_batch(j, parts < c->batch ? parts : c->batch);
 }
 
 /* Inside, the library computes offsets in int. */
@@ -427,31 +604,17 @@ bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, c
     pthread_once(&once, load);
     if (!available || !is_moderate(conv))
         return false;
-    double work = (double)tw__conv_output_count(conv) * (double)tw__conv_filter_count(conv) / (double)conv->out_channels;
-    int64_t parts = tw__thread_count();
-    if (parts > PARTS_LIMIT)
-        parts = PARTS_LIMIT;
-    if (work < (double)parts * WORK_PER_THREAD)
-        parts = (int64_t)(work / WORK_PER_THREAD) + 1;
-    if (parts > conv->batch)
-        parts = conv->batch;
-    job j = { .kind = kind, .conv = conv, .parts = parts, .a = a, .b = b, .result = result, .then = then };
-    tw__conv part = *conv;
+    job j = { .kind = kind, .conv = conv, .a = a, .b = b, .result = result, .then = then };
     int before = begin_single();
-    part.batch = conv->batch / parts;
-    j.small = entry_get(kind, &part);
-    part.batch++;
-    j.large = j.small && conv->batch % parts ? entry_get(kind, &part) : j.small;
+    bool good = cut(&j), done = true;
     end_single(before);
-    bool done = true;
-    if (!j.small || !j.large)
-        *status = tw__error_status();
-    else if ((done = j.small->primitive && j.large->primitive))
+    if (good)
         *status = run_job(&j);
-    if (j.large && j.large != j.small)
-        entry_release(j.large);
-    if (j.small)
-        entry_release(j.small);
+    else if (j.no_memory)
+        *status = tw__error_status();
+    else
+        done = false;
+    drop_pieces(&j);
     return done;
 }
 

@@ -124,6 +124,28 @@ static void batches_are_cut(void **state)
     tw__thread_count_set(before);
 }
 
+/* One or two large images: their rows are cut. */
+static void images_are_cut(void **state)
+{
+    (void)state;
+    static const tw__conv sizes[] = {
+        { 1, 16, 24, 1, 16, { 30, 30 }, { 30, 30 }, { 5, 5 }, { 1, 1 }, { 1, 1 }, { 2, 2 }, { 2, 2 } },
+        { 2, 16, 24, 1, 16, { 31, 30 }, { 16, 15 }, { 3, 3 }, { 2, 2 }, { 1, 1 }, { 1, 0 }, { 1, 1 } },
+        { 1, 32, 48, 1, 32, { 30, 30 }, { 26, 26 }, { 3, 3 }, { 1, 1 }, { 2, 2 }, { 0, 0 }, { 0, 0 } },
+        { 1, 64, 64, 64, 1, { 60, 60 }, { 60, 60 }, { 5, 5 }, { 1, 1 }, { 1, 1 }, { 2, 2 }, { 2, 2 } },
+        { 1, 64, 96, 1, 64, { 29, 29 }, { 29, 29 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0 }, { 0, 0 } },
+        { 1, 16, 16, 1, 16, { 3, 90 }, { 9, 90 }, { 4, 4 }, { 1, 1 }, { 1, 1 }, { 6, 1 }, { 3, 2 } },
+    };
+    int before = tw__thread_count();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int threads = 1; threads <= 5; threads += 2) {
+            tw__thread_count_set(threads);
+            compare(&sizes[i]);
+        }
+    }
+    tw__thread_count_set(before);
+}
+
 static void *work(void *failed)
 {
     for (int64_t i = 0; i < 40; i++) { /* more shapes than are kept, the same ones in every thread */
@@ -270,7 +292,7 @@ static void from_c(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_agree), cmocka_unit_test(batches_are_cut), cmocka_unit_test(threads_share),
+        cmocka_unit_test(forms_agree), cmocka_unit_test(batches_are_cut), cmocka_unit_test(images_are_cut), cmocka_unit_test(threads_share),
         cmocka_unit_test(many_shapes), cmocka_unit_test(memory_fails),    cmocka_unit_test(pooling_gradients), cmocka_unit_test(from_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

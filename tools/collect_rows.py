@@ -325,7 +325,7 @@ def rows_header(ops, rows):
 
 def rows_source(ops, rows):
     out = ["/* The tables of all definition rows; made by tools/collect_rows.py. */", "#include <stddef.h>", "#include <string.h>", "",
-           '#include "rows.h"', '#include "spec/invoke.h"', "",
+           '#include "graph/graph.h"', '#include "rows.h"', '#include "spec/invoke.h"', "",
            "const tw_op *const tw__ops[] = {"] + ["    &tw__op_%s," % o for o, _ in ops] + ["    NULL,", "};",
            "const int tw__ops_count = %d;" % len(ops), ""]
     for row in rows:
@@ -351,8 +351,13 @@ def rows_source(ops, rows):
                     "    tw__args_release_taken(&tw__signature_%s, &args);" % row.id, "    return made;", "}", ""]
             continue
         out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{", "    %s args = *given;" % struct,
-                "    if (tw_args_complete(&tw__signature_%s, &args) != TW_OK)" % row.id, "        return %s;" % failure(row.result),
-                "    return %s;" % call, "}", ""]
+                "    if (tw_args_complete(&tw__signature_%s, &args) != TW_OK)" % row.id, "        return %s;" % failure(row.result)]
+        if row.result == "TENSOR" and any(f.name == "name" and f.kind == "STR" for f in row.fields):  # it names nodes of graphs
+            out += ["    tw__naming naming = tw__naming_begin();", "    tw_tensor *made = %s;" % call,
+                    '    if (tw__naming_end(naming, "%s", args.name, made) == TW_OK)' % row.id, "        return made;",
+                    "    tw_release(made);", "    return NULL;", "}", ""]
+            continue
+        out += ["    return %s;" % call, "}", ""]
     out += ["const tw_signature *const tw__signatures[] = {"] + ["    &tw__signature_%s," % r.id for r in rows] + ["    NULL,", "};",
             "const int tw__signatures_count = %d;" % len(rows), ""]
     return "\n".join(out)

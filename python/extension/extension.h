@@ -75,8 +75,12 @@ bool tw__py_graph_functions_start(PyObject *module);
 void tw__py_host_start(void); /* host.c: Python functions as ops */
 PyObject *tw__py_wrap_graph(struct tw__graph *graph);                 /* a new reference of its own */
 PyObject *tw__py_wrap_operation(struct tw__node *node);
+extern PyType_Slot tw__py_operation_slots[];
+bool tw__py_sessions_start(PyObject *module); /* session.c */
 /* While tracing, what a function of the API gives is a tensor of the graph. Takes the tensor; NULL: an error is set. */
 tw_tensor *tw__py_into_graph(tw_tensor *tensor);
+/* Whether two tensors of lasting graphs are told apart by identity: == asks whether they are the same output of the same node. */
+bool tw__py_is_lasting(PyObject *value);
 
 /* ---- conversion (convert.c, array.c) ---- */
 typedef enum tw__py_how { TW_HINT, TW_DEFAULT, TW_MATCH, TW_FORCE } tw__py_how;
@@ -108,6 +112,7 @@ bool tw__py_shapes_start(PyObject *module);
 
 /* ---- operators and indices (operators.c, index.c) ---- */
 extern PyType_Slot tw__py_operator_slots[]; /* number protocol and comparison; ends in {0} */
+PyObject *tw__py_compare(PyObject *self, PyObject *other, int which);
 PyObject *tw__py_subscript(PyObject *self, PyObject *key);
 PyObject *tw__py_iterate(PyObject *self);
 bool tw__py_operators_start(void);
@@ -127,6 +132,7 @@ struct tw__py_function {
     void *defaults;
     bool gives_arrays;      /* results are NumPy arrays */
     const char *outputs_of; /* results are named as this op's outputs; or NULL */
+    ptrdiff_t name_at;      /* of the argument that names nodes of a graph; -1: there is none */
     PyObject *dict;
 };
 extern PyTypeObject *tw__py_function_type;

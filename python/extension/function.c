@@ -54,8 +54,11 @@ bool tw__py_function_ready(tw__py_function *function)
         tw__py_raise();
         return false;
     }
+    function->name_at = -1;
     for (int i = 0; i < signature->field_count; i++) {
         names[i] = PyUnicode_InternFromString(signature->fields[i].name);
+        if (signature->role != TW_ROLE_CLASS && signature->fields[i].kind == TW_KIND_STR && strcmp(signature->fields[i].name, "name") == 0)
+            function->name_at = (ptrdiff_t)signature->fields[i].offset;
         tw_kind kind = signature->fields[i].kind;
         if (kind == TW_KIND_HANDLE || kind == TW_KIND_HANDLES || kind == TW_KIND_PAIRS)
             classes[i] = class_of_word(signature->fields[i].word);
@@ -246,6 +249,13 @@ static void drop_rest(const tw_signature *signature, PyObject **given, PyObject 
     Py_XDECREF(rest);
 }
 
+/* Of a list of results, that which stands for the call. */
+static const tw_tensor *first_tensor(const tw_value *value)
+{
+    bool list = value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE;
+    return list && value->list.count && value->list.items[0].kind == TW_VALUE_TENSOR ? value->list.items[0].tensor : NULL;
+}
+
 PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_t size, PyObject *names)
 {
     tw__py_function *function = (tw__py_function *)self;
@@ -264,6 +274,8 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
     if (tw__py_sort_arguments(function, 0, arguments, TW_VECTOR_COUNT(size), names, given, &rest)) {
         char *args = alloca(signature->args_size);
         memcpy(args, function->defaults, signature->args_size);
+        tw__naming naming = tw__tracing && function->name_at >= 0 ? tw__naming_start() : (tw__naming){ NULL, 0, NULL };
+        const char *named = NULL;
         if (tw__py_fill(function, &frame, given, rest, args)) {
             tw_value result = { .kind = TW_VALUE_NONE };
             if (__builtin_expect(invoke(signature, args, &result) != TW_OK, 0)) {
@@ -272,11 +284,25 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
             } else {
                 if (tw__tracing && result.kind == TW_VALUE_TENSOR && signature->role == TW_ROLE_FUNCTION)
                     result.tensor = tw__py_into_graph(result.tensor);
+                if (naming.graph) {
+                    named = *(const char **)(args + function->name_at);
+                    const tw_tensor *tensor = result.kind == TW_VALUE_TENSOR ? result.tensor : first_tensor(&result);
+                    tw_status status = tw__naming_finish(naming, signature->id, named, tensor);
+                    naming.graph = NULL;
+                    if (status != TW_OK) {
+                        tw_value_free(&result);
+                        tw__py_raise();
+                        goto done;
+                    }
+                }
                 out = function->gives_arrays ? tw__py_arrays(&result) : tw__py_value(&result);
                 if (out && function->outputs_of)
                     out = tw__py_name_outputs(function->outputs_of, out);
             }
         }
+    done:
+        if (naming.graph && tw__naming_finish(naming, signature->id, NULL, NULL) != TW_OK)
+            tw_clear_error(); /* the call has failed already */
         tw__py_frame_end(&frame);
     }
     drop_rest(signature, given, rest);

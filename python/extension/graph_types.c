@@ -1,35 +1,29 @@
-/* tf.Graph and tf.Operation as Python sees them: views of a C graph and of its nodes. Each view holds a reference to the graph; two views
- * of the same thing are equal. */
+/* Graphs of functions as Python sees them, views of a C graph: two views of the same graph are equal. tf.Graph and tf.Operation are classes
+ * of rows (src/session/graph.c); here is what their rows can't say. */
 #include <stdlib.h>
 
 #include "extension.h"
-#include "graph/graph.h"
+#include "session/session.h"
 
 typedef struct view {
     PyObject_HEAD tw__graph *graph;
-    tw__node *node; /* of operations */
 } view;
 
-static PyTypeObject *graph_type, *operation_type;
-
-static PyObject *make(PyTypeObject *type, tw__graph *graph, tw__node *node)
-{
-    view *v = PyObject_New(view, type);
-    if (v) {
-        v->graph = tw_retain(graph);
-        v->node = node;
-    }
-    return (PyObject *)v;
-}
+static PyTypeObject *graph_type;
 
 PyObject *tw__py_wrap_graph(tw__graph *graph)
 {
-    return make(graph_type, graph, NULL);
+    if (graph->lasting)
+        return tw__py_wrap(tw__graph_object(graph));
+    view *v = PyObject_New(view, graph_type);
+    if (v)
+        v->graph = tw_retain(graph);
+    return (PyObject *)v;
 }
 
 PyObject *tw__py_wrap_operation(tw__node *node)
 {
-    return make(operation_type, node->graph, node);
+    return tw__py_wrap(tw__operation_of(node));
 }
 
 static void end(PyObject *self)
@@ -42,15 +36,14 @@ static void end(PyObject *self)
 
 static Py_hash_t hash(PyObject *self)
 {
-    view *v = (view *)self;
-    return (Py_hash_t)(((uintptr_t)(v->node ? (void *)v->node : (void *)v->graph)) >> 4);
+    return (Py_hash_t)((uintptr_t)((view *)self)->graph >> 4);
 }
 
 static PyObject *compare(PyObject *self, PyObject *other, int which)
 {
     if ((which != Py_EQ && which != Py_NE) || Py_TYPE(self) != Py_TYPE(other))
         Py_RETURN_NOTIMPLEMENTED;
-    bool same = ((view *)self)->graph == ((view *)other)->graph && ((view *)self)->node == ((view *)other)->node;
+    bool same = ((view *)self)->graph == ((view *)other)->graph;
     return PyBool_FromLong(same == (which == Py_EQ));
 }
 
@@ -144,35 +137,32 @@ static PyType_Spec graph_spec = { "thalweg.FuncGraph", sizeof(view), 0, Py_TPFLA
 
 /* ---- operations ---- */
 
+static tw__node *node_of(PyObject *self)
+{
+    struct tw_operation *operation = tw__py_self(self);
+    return operation ? operation->node : NULL;
+}
+
 static PyObject *operation_repr(PyObject *self)
 {
-    const tw__node *node = ((view *)self)->node;
+    const tw__node *node = node_of(self);
+    if (!node)
+        return NULL;
     return PyUnicode_FromFormat("<tf.Operation '%s' type=%s>", node->name, node->op->name);
-}
-
-static PyObject *operation_name(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(((view *)self)->node->name);
-}
-
-static PyObject *operation_op(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyUnicode_FromString(((view *)self)->node->op->name);
 }
 
 static PyObject *operation_graph(PyObject *self, void *unused)
 {
     (void)unused;
-    return tw__py_wrap_graph(((view *)self)->graph);
+    const tw__node *node = node_of(self);
+    return node ? tw__py_wrap_graph(node->graph) : NULL;
 }
 
 static PyObject *operation_inputs(PyObject *self, void *unused)
 {
     (void)unused;
-    const tw__node *node = ((view *)self)->node;
-    PyObject *tuple = PyTuple_New(node->input_count);
+    const tw__node *node = node_of(self);
+    PyObject *tuple = node ? PyTuple_New(node->input_count) : NULL;
     for (int i = 0; tuple && i < node->input_count; i++) {
         PyObject *tensor = tw__py_wrap_tensor(tw__node_output(node->inputs[i].node, node->inputs[i].output));
         if (!tensor || PyTuple_SetItem(tuple, i, tensor) < 0)
@@ -181,38 +171,30 @@ static PyObject *operation_inputs(PyObject *self, void *unused)
     return tuple;
 }
 
-static PyObject *operation_outputs(PyObject *self, void *unused)
+static Py_hash_t operation_hash(PyObject *self)
 {
-    (void)unused;
-    tw__node *node = ((view *)self)->node;
-    PyObject *list = PyList_New(node->output_count);
-    for (int i = 0; list && i < node->output_count; i++) {
-        PyObject *tensor = tw__py_wrap_tensor(tw__node_output(node, i));
-        if (!tensor || PyList_SetItem(list, i, tensor) < 0)
-            Py_CLEAR(list);
-    }
-    return list;
+    const tw__node *node = node_of(self);
+    return node ? (Py_hash_t)((uintptr_t)node >> 4) : -1;
+}
+
+static PyObject *operation_compare(PyObject *self, PyObject *other, int which)
+{
+    if ((which != Py_EQ && which != Py_NE) || Py_TYPE(self) != Py_TYPE(other))
+        Py_RETURN_NOTIMPLEMENTED;
+    return PyBool_FromLong((node_of(self) == node_of(other)) == (which == Py_EQ));
 }
 
 static PyGetSetDef operation_getters[] = {
-    { "name", operation_name, NULL, "The node's name.", NULL },
-    { "type", operation_op, NULL, "The op's name.", NULL },
     { "graph", operation_graph, NULL, "The graph it belongs to.", NULL },
     { "inputs", operation_inputs, NULL, "The tensors it takes.", NULL },
-    { "outputs", operation_outputs, NULL, "The tensors it gives.", NULL },
     { 0 },
 };
-static PyType_Slot operation_slots[] = {
-    { Py_tp_repr, operation_repr }, { Py_tp_hash, hash },                    { Py_tp_richcompare, compare },
-    { Py_tp_dealloc, end },         { Py_tp_getset, operation_getters }, { 0 },
+PyType_Slot tw__py_operation_slots[] = {
+    { Py_tp_repr, operation_repr }, { Py_tp_hash, operation_hash }, { Py_tp_richcompare, operation_compare }, { Py_tp_getset, operation_getters }, { 0 },
 };
-static PyType_Spec operation_spec = { "thalweg.Operation", sizeof(view), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                      operation_slots };
 
 bool tw__py_graph_types_start(PyObject *module)
 {
     graph_type = (PyTypeObject *)PyType_FromSpec(&graph_spec);
-    operation_type = (PyTypeObject *)PyType_FromSpec(&operation_spec);
-    return graph_type && operation_type && PyModule_AddObjectRef(module, "FuncGraph", (PyObject *)graph_type) == 0 &&
-           PyModule_AddObjectRef(module, "Operation", (PyObject *)operation_type) == 0;
+    return graph_type && PyModule_AddObjectRef(module, "FuncGraph", (PyObject *)graph_type) == 0;
 }

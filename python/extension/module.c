@@ -238,6 +238,20 @@ static PyObject *later(PyObject *package, PyObject *name)
             Py_CLEAR(value);
         return value;
     }
+    static const char *const filled[] = { "Graph", "Operation", "ConfigProto", "enable_eager_execution", "control_dependencies" };
+    for (size_t i = 0; i < sizeof filled / sizeof *filled; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, filled[i]) != 0)
+            continue;
+        PyObject *done = PyObject_CallMethod(package, "_fill_compat", NULL); /* once; then the package has them itself */
+        PyObject *dict = done ? PyModule_GetDict(package) : NULL, *value = dict ? PyDict_GetItem(dict, name) : NULL;
+        Py_XDECREF(done);
+        if (value) {
+            Py_INCREF(value);
+            return value;
+        }
+        if (PyErr_Occurred())
+            return NULL;
+    }
     if (PyUnicode_CompareWithASCIIString(name, "autograph") == 0)
         return PyImport_ImportModule("thalweg.autograph");
     if (PyUnicode_CompareWithASCIIString(name, "nest") == 0)
@@ -265,7 +279,6 @@ static bool add_bound(PyObject *module, PyMethodDef *methods)
 
 static PyObject *populate(PyObject *self, PyObject *package)
 {
-    (void)self;
     PyObject *errors = PyImport_ImportModule("thalweg.errors");
     modules = PyImport_GetModuleDict();
     if (!errors || !tw__py_errors_start(errors))
@@ -274,6 +287,8 @@ static PyObject *populate(PyObject *self, PyObject *package)
     root = package;
     Py_DECREF(errors);
     if (!add_rows(TW_ROLE_CLASS) || !add_rows(TW_ROLE_METHOD) || !add_rows(TW_ROLE_FUNCTION) || !add_constants())
+        return NULL;
+    if (PyObject_SetAttrString(self, "Operation", (PyObject *)tw__py_type_of(&tw__class_operation)) < 0)
         return NULL;
     PyObject *raw = module_at("raw_ops", 7);
     if (!raw || !add_bound(raw, raw_methods) || !add_bound(package, package_methods))
@@ -351,7 +366,8 @@ PyMODINIT_FUNC PyInit__core(void)
         return NULL;
     if (!tw__py_objects_start(module) || !tw__py_functions_start(module) || !tw__py_dtypes_start(module) ||
         !tw__py_shapes_start(module) || !tw__py_arrays_start(module) || !tw__py_operators_start() ||
-        !tw__py_tensors_start(module) || !tw__py_graph_types_start(module) || !tw__py_graph_functions_start(module) || PyModule_AddFunctions(module, tw__py_tracking_functions) < 0) {
+        !tw__py_tensors_start(module) || !tw__py_graph_types_start(module) || !tw__py_graph_functions_start(module) ||
+        !tw__py_sessions_start(module) || PyModule_AddFunctions(module, tw__py_tracking_functions) < 0) {
         Py_DECREF(module);
         return NULL;
     }

@@ -1,6 +1,7 @@
 /* Python's operators on tensors and variables. Two tensors go straight to the op; another operand is converted to the first one's
  * dtype: as a wish when it stands on the right (the op then says what does not fit), as an order when it stands on the left. */
 #include "extension.h"
+#include "graph/graph.h"
 
 typedef enum operation {
     ADD,
@@ -131,6 +132,7 @@ static PyObject *binary(operation which, PyObject *left, PyObject *right)
     if (TW_IS_TENSOR(left) && TW_IS_TENSOR(right))
         return choose(which, TW_TENSOR(left), TW_TENSOR(right));
     bool own = is_own(left);
+    tw__naming naming = tw__naming_begin(); /* what is read or made of an operand is named after the operation */
     tw_dtype dtype = tw__py_dtype_of_value(own ? left : right);
     tw_tensor *a = own ? tw__py_to_tensor(left, TW_DTYPE_NONE, TW_HINT) : tw__py_to_tensor(left, dtype, TW_FORCE);
     bool foreign = own && !is_own(right), loose = which == ADD || which == MATRIX || which == DIVIDE;
@@ -138,6 +140,10 @@ static PyObject *binary(operation which, PyObject *left, PyObject *right)
     PyObject *out = b ? choose(which, a, b) : NULL;
     tw_release(a);
     tw_release(b);
+    if (tw__naming_end(naming, NULL, NULL, NULL) != TW_OK && out) {
+        Py_DECREF(out);
+        return tw__py_raise();
+    }
     return out;
 }
 
@@ -198,11 +204,20 @@ static PyObject *invert(PyObject *self)
     return unary(INVERT, self);
 }
 
-static PyObject *compare(PyObject *self, PyObject *other, int which)
+PyObject *tw__py_compare(PyObject *self, PyObject *other, int which)
 {
     static const operation operations[] = {
         [Py_LT] = LESS, [Py_LE] = LESS_EQUAL, [Py_EQ] = EQUAL, [Py_NE] = NOT_EQUAL, [Py_GT] = GREATER, [Py_GE] = GREATER_EQUAL
     };
+    if ((which == Py_EQ || which == Py_NE) && tw__py_is_lasting(self)) {
+        bool same = TW_IS_TENSOR(other) && TW_TENSOR(other)->node == TW_TENSOR(self)->node &&
+                    TW_TENSOR(other)->node_output == TW_TENSOR(self)->node_output;
+        return PyBool_FromLong(same == (which == Py_EQ));
+    }
+    if ((which == Py_EQ || which == Py_NE) && tw__py_is_variable(self) && ((tw_variable *)((tw__py_object *)self)->object)->graph) {
+        bool same = tw__py_is_variable(other) && ((tw__py_object *)other)->object == ((tw__py_object *)self)->object;
+        return PyBool_FromLong(same == (which == Py_EQ));
+    }
     if (other == Py_None && (which == Py_EQ || which == Py_NE))
         return PyBool_FromLong(which == Py_NE);
     return binary(operations[which], self, other);
@@ -223,7 +238,7 @@ PyType_Slot tw__py_operator_slots[] = {
     { Py_nb_negative, negative },
     { Py_nb_absolute, absolute },
     { Py_nb_invert, invert },
-    { Py_tp_richcompare, compare },
+    { Py_tp_richcompare, tw__py_compare },
     { 0 },
 };
 

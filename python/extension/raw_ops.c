@@ -1,7 +1,9 @@
 /* tf.raw_ops: every op of the table as a function of keyword arguments, by its own signature. Made when first asked for. */
 #include "extension.h"
+#include "graph/graph.h"
 
 typedef struct call {
+    const char *name;    /* of the node, or NULL */
     const tw_op *op;
     const tw__op_signature *signature;
     tw__py_frame frame;
@@ -390,8 +392,10 @@ static bool put(call *c, PyObject *name, PyObject *value)
         if (strcmp(c->signature->attrs[i].name, text) == 0)
             return value == Py_None ? true : read_attr(c, i, value);
     }
-    if (strcmp(text, "name") == 0)
-        return true;
+    if (strcmp(text, "name") == 0) {
+        c->name = value == Py_None ? NULL : PyUnicode_AsUTF8AndSize(value, NULL);
+        return c->name || value == Py_None;
+    }
     tw__py_error(PyExc_TypeError, "%s() got an unexpected keyword argument '%s'", c->op->name, text);
     return false;
 }
@@ -428,7 +432,12 @@ static PyObject *raw_call(PyObject *self, PyObject *const *arguments, size_t siz
             good = false;
         }
     }
+    tw__naming naming = tw__naming_begin();
     PyObject *out = good && read_inputs(&c) ? run(&c) : NULL;
+    if (tw__naming_end(naming, NULL, c.name, NULL) != TW_OK && out) {
+        Py_CLEAR(out);
+        tw__py_raise();
+    }
     tw__py_frame_end(&c.frame);
     return out;
 }

@@ -18,6 +18,11 @@ tw_tensor *tw__py_into_graph(tw_tensor *tensor)
     return inside;
 }
 
+bool tw__py_is_lasting(PyObject *value)
+{
+    return Py_TYPE(value) == tw__py_symbolic_type && TW_TENSOR(value)->node->graph->lasting;
+}
+
 /* ---- printing ---- */
 
 static const tw__node *node_of(PyObject *self)
@@ -117,12 +122,26 @@ static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
     return NULL;
 }
 
-static PyObject *eval(PyObject *self, PyObject *unused)
+/* x.eval(feed_dict=None, session=None) */
+static PyObject *eval(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-    (void)self;
-    (void)unused;
-    return tw__py_error(PyExc_ValueError, "Cannot evaluate tensor using `eval()`: No default session is registered. Use `with "
-                                          "sess.as_default()` or pass an explicit session to `eval(session=sess)`");
+    static char *names[] = { "feed_dict", "session", NULL };
+    PyObject *feed_dict = Py_None, *session = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|OO:eval", names, &feed_dict, &session))
+        return NULL;
+    PyObject *module = PyImport_ImportModule("thalweg._graph_mode.session");
+    PyObject *out = module ? PyObject_CallMethod(module, "evaluate", "OOO", self, feed_dict, session) : NULL;
+    Py_XDECREF(module);
+    return out;
+}
+
+static Py_hash_t hash(PyObject *self)
+{
+    if (!tw__py_is_lasting(self)) {
+        tw__py_error(PyExc_TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.");
+        return -1;
+    }
+    return (Py_hash_t)((uintptr_t)node_of(self) >> 4) + TW_TENSOR(self)->node_output;
 }
 
 static PyObject *reduce(PyObject *self, PyObject *unused)
@@ -188,7 +207,7 @@ static PyObject *set_shape(PyObject *self, PyObject *value)
 static PyMethodDef methods[] = {
     { "__array__", (PyCFunction)(void (*)(void))array, METH_VARARGS | METH_KEYWORDS, NULL },
     { "__reduce__", reduce, METH_NOARGS, NULL },
-    { "eval", eval, METH_NOARGS, NULL },
+    { "eval", (PyCFunction)(void (*)(void))eval, METH_VARARGS | METH_KEYWORDS, "The value, in a session." },
     { "set_shape", set_shape, METH_O, "Tells what is known of the shape." },
     { 0 },
 };
@@ -203,7 +222,7 @@ static PyGetSetDef getters[] = {
 };
 
 static PyType_Slot slots[] = {
-    { Py_tp_repr, repr },   { Py_tp_str, str },         { Py_tp_iter, iterate }, { Py_tp_methods, methods },
+    { Py_tp_repr, repr },   { Py_tp_str, str },         { Py_tp_hash, hash }, { Py_tp_richcompare, tw__py_compare }, { Py_tp_iter, iterate }, { Py_tp_methods, methods },
     { Py_mp_length, length }, { Py_tp_getset, getters }, { Py_nb_bool, truth },  { Py_tp_dealloc, tw__py_tensor_end },
     { 0 },
 };
@@ -248,7 +267,7 @@ static PyObject *scope_enter(PyObject *self, PyObject *unused)
     s->graph = tw_retain(tw__tracing);
     s->tapes = tw__tapes_hide();
     s->inside = true;
-    tw__tracing = NULL;
+    tw__tracing = tw__graph_root(s->graph);
     Py_RETURN_NONE;
 }
 

@@ -110,6 +110,9 @@ static PyObject *repr(PyObject *self)
 
 static Py_hash_t hash(PyObject *self)
 {
+    tw_variable *variable = of(self);
+    if (variable && variable->graph) /* in graphs they are told apart by identity */
+        return (Py_hash_t)((uintptr_t)variable >> 4);
     tw__py_error(PyExc_TypeError, "Variable is unhashable. Instead, use variable.ref() as the key. (Variable: %R)", self);
     return -1;
 }

@@ -110,3 +110,36 @@ def get_logger():
 
 
 from thalweg import _gfile, _variable  # noqa: E402, F401
+
+
+def _compat_later():
+    """tf.compat, tf.compat.v1, tf.Graph and tf.Operation are filled when one of them is first asked for."""
+    rows = {name: value for name, value in compat.v1.__dict__.items() if not name.startswith("__")}  # noqa: F821
+    own = globals()
+    graph_types = {name: own.pop(name) for name in ("Graph", "Operation")}
+    modules = (compat, compat.v1, compat.v2)  # noqa: F821
+    for name in rows:
+        delattr(compat.v1, name)  # noqa: F821
+
+    def fill():
+        for module in modules:
+            module.__dict__.pop("__getattr__", None)
+        compat.v1.__dict__.update(rows)  # noqa: F821
+        own.update(graph_types)
+        from thalweg._graph_mode import namespace
+        namespace.fill()
+
+    def getter(module):
+        def get(name):
+            if name.startswith("__"):
+                raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
+            fill()
+            return getattr(module, name)
+        return get
+    for module in modules:
+        module.__getattr__ = getter(module)
+    return fill
+
+
+compat.v2 = _module("compat.v2")  # noqa: F821
+_fill_compat = _compat_later()

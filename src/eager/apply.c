@@ -116,16 +116,34 @@ tw__outside tw__outside_begin(void)
     return outside;
 }
 
+tw__outside tw__root_begin(void)
+{
+    tw__outside outside = tw__outside_begin();
+    tw__tracing = tw__graph_root(outside.graph);
+    return outside;
+}
+
 void tw__outside_end(tw__outside outside)
 {
     tw__tracing = outside.graph;
     tw__tapes_show(outside.tapes);
 }
 
+/* The graph that a call goes into. Calls on a lasting graph's tensors go into it, whichever graph is the thread's own. */
+static tw__graph *graph_of_call(tw_tensor *const *inputs, int input_count)
+{
+    for (int i = 0; i < input_count; i++) {
+        tw__graph *graph = inputs[i]->node ? inputs[i]->node->graph : NULL;
+        if (graph && graph->lasting && graph != tw__tracing && (!tw__tracing || tw__tracing->lasting))
+            return graph;
+    }
+    return tw__tracing;
+}
+
 /* The call while the thread traces: a node instead of a run. */
-static tw_status trace(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
-                       tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,
-                       tw_shape *out_shapes)
+static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
+                            tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,
+                            tw_shape *out_shapes)
 {
     tw_attr complete[TW_MAX_ATTRS];
     int count = 0;
@@ -163,6 +181,17 @@ static tw_status trace(const tw_op *op, tw_tensor *const *inputs, int input_coun
     }
     if (status == TW_OK)
         *output_count = count;
+    return status;
+}
+
+static tw_status trace(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
+                       tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,
+                       tw_shape *out_shapes)
+{
+    tw__graph *before = tw__tracing;
+    tw__tracing = graph_of_call(inputs, input_count);
+    tw_status status = trace_call(op, inputs, input_count, attrs, attr_count, outputs, output_count, dtypes, shapes, out_dtypes, out_shapes);
+    tw__tracing = before;
     return status;
 }
 

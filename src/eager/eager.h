@@ -3,6 +3,7 @@
 #define TW_EAGER_H
 
 #include "base/trackable.h"
+#include "graph/scope.h"
 #include "op/resource.h"
 #include "spec/callable.h"
 
@@ -15,7 +16,16 @@ struct tw_variable {
     bool trainable;
     uint8_t synchronization, aggregation; /* places in the lists of the class's row */
     tw_callable *constraint; /* what optimizers send the value through after a change; a reference, or NULL */
+    /* Of a variable in a lasting graph (graph_variable.c). It does not hold the graph, which holds it: NULL when the graph is gone. */
+    struct tw__graph *graph;
+    struct tw__node *handle_node, *initializer, *snapshot, *initial;
+    int initial_output;
 };
+/* Makes the variable in a lasting graph: its nodes. The handle's resource stands for those that sessions have. */
+tw_status tw__variable_setup_in_graph(tw_variable *variable, struct tw__graph *graph, tw_tensor *initial, const char *name, bool trainable,
+                                      const tw_shape *shape);
+/* Which collections the thread's next variables of lasting graphs join; NULL: the usual ones. Ends in NULL. */
+extern _Thread_local const char *const *tw__variable_collections;
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape);
 tw_tensor *tw__variable_read(tw_variable *variable); /* through the door, so tapes see it */
 /* Sets the value to what the variable's constraint makes of it, if it has one. */
@@ -30,12 +40,6 @@ extern _Thread_local tw__variable_creation tw__variables_made;
 /* ---- values of symbolic tensors (lift.c) ---- */
 /* The value of a symbolic tensor that depends on no argument of the function being traced, computed now. A new reference. */
 tw_tensor *tw__lift(tw_tensor *symbolic);
-
-/* ---- name scopes (scope.c) ---- */
-/* Names of the thread's new variables stand in a scope: "mlp/dense/" in front of "kernel". */
-tw_status tw__scope_push(const char *name); /* a scope inside the present one; NULL or "": back to the root until it is popped; "a/b/": a whole name */
-void tw__scope_pop(void);
-const char *tw__scope(void);                /* "" or "mlp/dense/" */
 
 /* ---- calls (apply.c) ---- */
 /* An output that is an input itself becomes a tensor of its own over the same memory: tapes and graphs tell them apart by address. */
@@ -65,6 +69,8 @@ typedef struct tw__outside {
     tw__tape_stack tapes;
 } tw__outside;
 tw__outside tw__outside_begin(void);
+/* The same, but not outside of a lasting graph: there variables and their first values are made as nodes. */
+tw__outside tw__root_begin(void);
 void tw__outside_end(tw__outside outside);
 /* How many tapes of the thread would record a call with these inputs. */
 int tw__tapes_following(tw_tensor *const *tensors, int count);

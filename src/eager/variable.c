@@ -1,5 +1,6 @@
 /* tf.Variable: a named handle on state, a trackable. Its value is read and written by ops, like everything else. */
 #include "eager/eager.h"
+#include "graph/graph.h"
 #include "rows.h"
 
 static void variable_destroy(void *self)
@@ -74,6 +75,9 @@ static tw_status setup(tw_variable *variable, tw_tensor *initial, const char *na
 {
     if (tw__variables_made.watched)
         TW_TRY(note_creation());
+    tw__graph *root = tw__graph_root(tw__tracing);
+    if (root)
+        return tw__variable_setup_in_graph(variable, root, initial, name, trainable, shape);
     if (!initial->node)
         return setup_with(variable, initial, name, trainable, shape);
     tw_tensor *value = tw__lift(initial);

@@ -31,9 +31,52 @@ static void node_free(tw__node *node)
     tw__free(node);
 }
 
+void (*tw__graph_member_ended)(tw_object *member);
+
+static void free_collection(void *memory)
+{
+    tw__collection *c = memory;
+    for (size_t i = 0; i < c->count; i++) {
+        if (tw__graph_member_ended)
+            tw__graph_member_ended(c->items[i]);
+        tw_release(c->items[i]);
+    }
+    tw__free(c->items);
+    tw__free(c);
+}
+
+tw_status tw__graph_collect(tw__graph *graph, const char *name, void *object)
+{
+    tw__collection *c = tw__map_get(&graph->collections, name, strlen(name));
+    if (!c) {
+        c = tw__alloc_zero(sizeof *c);
+        if (!c || tw__map_put(&graph->collections, name, strlen(name), c) != TW_OK) {
+            tw__free(c);
+            return TW_RESOURCE_EXHAUSTED;
+        }
+    }
+    TW_TRY(TW_GROW(c->items, c->capacity, c->count + 1));
+    c->items[c->count++] = tw_retain(object);
+    return TW_OK;
+}
+
+const tw__collection *tw__graph_collection(const tw__graph *graph, const char *name)
+{
+    return tw__map_get(&graph->collections, name, strlen(name));
+}
+
+tw__graph *tw__graph_root(tw__graph *graph)
+{
+    while (graph && !graph->lasting)
+        graph = graph->outer;
+    return graph;
+}
+
 static void graph_destroy(void *self)
 {
     tw__graph *graph = self;
+    tw__map_free(&graph->collections, free_collection);
+    tw__control_free(graph);
     for (size_t i = 0; i < graph->capture_count; i++)
         tw_release(graph->captures[i].outside);
     tw__free(graph->captures);
@@ -158,41 +201,13 @@ tw__node *tw__graph_find(const tw__graph *graph, const char *name)
     return tw__map_get(&graph->names, name, strlen(name));
 }
 
-/* "add", then "add_1", "add_2" …; for tw__free. */
-static char *unique_name(tw__graph *graph, const char *base)
-{
-    size_t size = strlen(base);
-    for (;;) {
-        intptr_t uses = (intptr_t)tw__map_get(&graph->name_uses, base, size);
-        if (tw__map_put(&graph->name_uses, base, size, (void *)(uses + 1)) != TW_OK)
-            return NULL;
-        char *name = uses ? tw__format("%s_%ld", base, (long)uses) : tw__strdup(base);
-        if (!name || !tw__map_has(&graph->names, name, strlen(name)))
-            return name;
-        tw__free(name);
-    }
-}
-
-/* What TensorFlow calls a node when nobody named it. */
-static const char *default_name(const tw_op *op)
-{
-    static const struct {
-        const char *op, *name;
-    } names[] = { { "AddV2", "add" },   { "Sub", "sub" },         { "Mul", "mul" },           { "RealDiv", "truediv" }, { "FloorDiv", "floordiv" },
-                  { "FloorMod", "mod" }, { "Pow", "pow" },        { "ConcatV2", "concat" },   { "Pack", "stack" },      { "GatherV2", "GatherV2" },
-                  { "StridedSlice", "strided_slice" },            { "Transpose", "transpose" }, { "Range", "range" },   { "SelectV2", "SelectV2" },
-                  { "If", "cond" },      { "StatelessIf", "cond" }, { "While", "while" },       { "StatelessWhile", "while" },
-                  { "Case", "indexed_case" },                     { "StatelessCase", "indexed_case" } };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(names[i].op, op->name) == 0)
-            return names[i].name;
-    }
-    return op->name;
-}
-
 tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, const tw__edge *inputs, int input_count, const tw_attr *attrs,
                         int attr_count, const tw_dtype *out_dtypes, const tw_shape *out_shapes, int output_count)
 {
+    if (graph->finalized) {
+        tw__fail(TW_RUNTIME_ERROR, "Graph is finalized and cannot be modified.");
+        return NULL;
+    }
     if (graph->node_count >= INT32_MAX / 2) {
         tw__fail(TW_RESOURCE_EXHAUSTED, "a graph of %zu nodes", graph->node_count);
         return NULL;
@@ -205,13 +220,11 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
     node->graph = graph;
     node->op = op;
     node->id = (int32_t)graph->node_count;
-    node->name = unique_name(graph, name && *name ? name : default_name(op));
     node->inputs = tw__alloc_array((size_t)input_count + 1, sizeof *node->inputs);
     node->out_dtypes = tw__alloc_array((size_t)output_count + 1, sizeof *node->out_dtypes);
     node->out_shapes = tw__alloc_array((size_t)output_count + 1, sizeof *node->out_shapes);
     void *block = tw__alloc(tw__attrs_bytes(attrs, attr_count));
-    if (!node->name || !node->inputs || !node->out_dtypes || !node->out_shapes || !block ||
-        tw__map_put(&graph->names, node->name, strlen(node->name), node) != TW_OK) {
+    if (!node->inputs || !node->out_dtypes || !node->out_shapes || !block || tw__node_name(node, name) != TW_OK) {
         tw__free(block);
         node_free(node);
         return NULL;
@@ -227,23 +240,13 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
         memcpy(node->out_shapes, out_shapes, (size_t)output_count * sizeof *out_shapes);
     }
     graph->nodes[graph->node_count++] = node;
-    return node;
+    return graph->controls && tw__control_apply(node) != TW_OK ? NULL : node;
 }
 
-tw_status tw__node_rename(tw__node *node, const char *base)
+tw__node *tw__node_copy(const tw__node *node, tw__graph *graph, const tw__edge *inputs)
 {
-    tw__graph *graph = node->graph;
-    char *name = unique_name(graph, base);
-    if (!name || tw__map_put(&graph->names, name, strlen(name), node) != TW_OK) {
-        tw__free(name);
-        return TW_RESOURCE_EXHAUSTED;
-    }
-    /* The old name stays taken, but nobody is found by it. */
-    tw_status status = tw__map_put(&graph->names, node->name, strlen(node->name), NULL);
-    tw__free(node->name);
-    for (tw__node *form = node; form; form = form->rich)
-        form->name = name;
-    return status;
+    return tw__graph_add(graph, node->op, node->name, inputs, node->input_count, node->attrs, node->attr_count, node->out_dtypes,
+                         node->out_shapes, node->output_count);
 }
 
 tw_status tw__node_follow(tw__node *node, tw__node *earlier)
@@ -283,9 +286,11 @@ tw_tensor *tw__graph_constant(tw__graph *graph, tw_tensor *value, const char *na
 }
 
 /* Small values become constants; handles and large arrays are fed by the caller. */
-static bool becomes_constant(const tw_tensor *tensor)
+static bool becomes_constant(const tw__graph *graph, const tw_tensor *tensor)
 {
     bool plain = tensor->dtype != TW_RESOURCE && tensor->dtype != TW_VARIANT;
+    if (graph->lasting)
+        return plain && tensor->data;
     return plain && tensor->data && (tensor->count <= 16 || tw__dtype_is_integer(tensor->dtype) || tensor->dtype == TW_STRING);
 }
 
@@ -313,8 +318,10 @@ tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
     int64_t index = tw__pointer_map_get(&graph->captured, tensor, -1);
     if (index >= 0)
         return tw__node_output(graph->captures[index].inside, 0);
-    bool constant = becomes_constant(tensor);
+    bool constant = becomes_constant(graph, tensor);
     tw_tensor *inside = constant ? tw__graph_constant(graph, tensor, NULL) : tw__graph_placeholder(graph, tensor->dtype, &tensor->shape, NULL);
+    if (inside && constant)
+        inside->node->helps = true;
     if (!inside || constant)
         return inside;
     if (TW_GROW(graph->captures, graph->capture_capacity, graph->capture_count + 1) != TW_OK ||
@@ -333,6 +340,7 @@ tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *i
     if (!edges)
         return TW_RESOURCE_EXHAUSTED;
     tw_status status = TW_OK;
+    tw__naming naming = graph == tw__tracing ? tw__naming_start() : (tw__naming){ NULL, 0, NULL };
     for (int i = 0; status == TW_OK && i < input_count; i++) {
         tw_tensor *inside = tw__graph_import(graph, inputs[i]);
         if (inside)
@@ -346,7 +354,7 @@ tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *i
         node = tw__graph_add(graph, op, NULL, edges, input_count, complete, attr_count, out_dtypes, out_shapes, output_count);
     if (edges != few)
         tw__free(edges);
-    if (!node)
+    if (tw__naming_end(naming, NULL, NULL, NULL) != TW_OK || !node)
         return tw__error_status();
     for (int i = 0; i < output_count; i++) {
         outputs[i] = tw__node_output(node, i);

@@ -5,10 +5,14 @@
  * nodes is an order of execution, and, since nodes stand in program order, side effects keep theirs.
  *
  * A tensor from outside (eager, or of an enclosing graph) that a node uses is *captured*: small constants become Const nodes; everything
- * else becomes a Placeholder that the caller of the graph feeds with the captured tensor. */
+ * else becomes a Placeholder that the caller of the graph feeds with the captured tensor.
+ *
+ * A *lasting* graph is not traced for a function: a program builds it and a session runs parts of it (src/session). Its names are exactly
+ * TensorFlow's, every value from outside becomes a constant, and it may have control dependencies and a seed. */
 #ifndef TW_GRAPH_H
 #define TW_GRAPH_H
 
+#include "graph/scope.h"
 #include "op/op.h"
 
 typedef struct tw__node tw__node;
@@ -38,6 +42,8 @@ struct tw__node {
     tw__node *rich;
     void *outgrown[2];   /* the arrays of outputs that it had before it got a richer form, whose arrays it shares since */
     tw_object *gradient; /* what stands for the gradient of the op (a custom gradient); a reference, or NULL */
+    bool unnamed;        /* while a call is being named (naming.c) */
+    bool helps;          /* a constant or a read that the call made of an argument: it is named after the node that uses it */
 };
 
 typedef struct tw__capture {
@@ -58,7 +64,23 @@ struct tw__graph {
     tw__pointer_map captured; /* outside tensor -> index */
     int users;              /* functions made of this graph; see tw__graph_leave */
     int64_t random_ops;     /* seedless random ops so far: their second seed */
+    bool lasting, finalized;
+    bool seeded;
+    int64_t seed;           /* of a lasting graph, if it is seeded */
+    struct tw__control_scope *controls; /* the innermost (control.c) */
+    tw__map collections;    /* name -> tw__collection; holds the graph's variables */
+    void *owner;            /* the object that users see, which holds this one; NULL if there is none */
 };
+
+/* Objects under a name: variables, mostly. The graph holds them; they must not hold the graph. */
+typedef struct tw__collection {
+    tw_object **items;
+    size_t count, capacity;
+} tw__collection;
+tw_status tw__graph_collect(tw__graph *graph, const char *name, void *object);
+const tw__collection *tw__graph_collection(const tw__graph *graph, const char *name); /* NULL: nothing was collected */
+/* What is done to collected objects when the graph ends. */
+extern void (*tw__graph_member_ended)(tw_object *member);
 
 extern const tw_class tw__graph_class;
 tw__graph *tw__graph_new(tw__graph *outer);
@@ -94,6 +116,42 @@ tw_tensor *tw__graph_constant(tw__graph *graph, tw_tensor *value, const char *na
 /* The tensor as one of this graph: itself, a constant, or a capture. A new reference. */
 tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor);
 tw__node *tw__graph_find(const tw__graph *graph, const char *name);
+/* A copy of a node (of that form alone) in another graph, with these inputs; controls are not copied. */
+tw__node *tw__node_copy(const tw__node *node, tw__graph *graph, const tw__edge *inputs);
+/* The nearest lasting graph around, the graph itself included; or NULL. */
+tw__graph *tw__graph_root(tw__graph *graph);
+
+/* ---- names (naming.c) ---- */
+/* The name, or the name with a number that is free; marked: it is taken from now on. For tw__free. */
+char *tw__graph_unique_name(tw__graph *graph, const char *name, bool marked);
+/* VALUE_ERROR unless it may be the name of a scope (inner: below another) or node. */
+tw_status tw__graph_check_name(const char *name, bool inner);
+/* Nodes that are made between the two get their names at the end: that of the result from the call's name argument or from the row, others
+ * after it. Inside each other, only the outermost ones count. `id` is the row's, or NULL; `result` the call's result or NULL. */
+typedef struct tw__naming {
+    tw__graph *graph;    /* NULL: nothing to do */
+    size_t first;
+    tw__graph *previous; /* in which names wait outside of this call */
+} tw__naming;
+tw__naming tw__naming_start(void);
+tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name, const tw_tensor *result);
+static inline tw__naming tw__naming_begin(void)
+{
+    return __builtin_expect(tw__tracing != NULL, 0) ? tw__naming_start() : (tw__naming){ NULL, 0, NULL };
+}
+static inline tw_status tw__naming_end(tw__naming naming, const char *id, const char *name, const tw_tensor *result)
+{
+    return __builtin_expect(naming.graph != NULL, 0) ? tw__naming_finish(naming, id, name, result) : TW_OK;
+}
+/* The node needs a name now: it is part of no call that is being named. */
+tw_status tw__node_name(tw__node *node, const char *name);
+
+/* ---- control dependencies of lasting graphs (control.c) ---- */
+/* Nodes made from now on follow these; NULL: those of outer scopes don't count any more. */
+tw_status tw__control_push(tw__graph *graph, tw__node *const *nodes, int count, bool clear);
+void tw__control_pop(tw__graph *graph);
+tw_status tw__control_apply(tw__node *node);
+void tw__control_free(tw__graph *graph);
 
 /* The door while tracing: resolves, infers, appends, hands out symbolic outputs. */
 tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *complete,

@@ -51,8 +51,10 @@ void tw__resource_unlock(tw__resource *resource)
 static tw_status not_initialized(const tw__resource *resource)
 {
     return tw__fail(TW_FAILED_PRECONDITION,
-                    "Could not find variable %s. This could mean that the variable has been deleted or that it is uninitialized.",
-                    resource->name);
+                    "Could not find variable %s. This could mean that the variable has been deleted. In TF1, it can also mean the variable is "
+                    "uninitialized. Debug info: container=localhost, status error message=Container localhost does not exist. (Could not "
+                    "find resource: localhost/%s)",
+                    resource->name, resource->name);
 }
 
 tw_tensor *tw__resource_read(tw__resource *resource)

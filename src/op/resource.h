@@ -15,6 +15,7 @@ typedef struct tw__resource {
     bool trainable;
     void *variable;        /* the tw_variable that owns it; not a reference, NULL when it is gone */
     uint64_t version;      /* counts the changes */
+    void *session;         /* of a variable in a lasting graph: the session whose value it holds, or NULL */
 } tw__resource;
 
 extern const tw_class tw__resource_class;

@@ -21,7 +21,7 @@ for path in sorted(glob.glob(os.path.join(HERE, "..", "op", "cases", "*.json")))
 # Ops that have no plain case: they need a variable, and test_state_ops.py lists each of them, or test_array_api.py calls them, or they
 # need a function, and the C tests of functions use them.
 STATE, CALLS = "test_state_ops.py", "test_array_api.py"
-FUNCTIONS = {"PartitionedCall", "StatefulPartitionedCall", "Placeholder", "NoOp", "PrintV2", "PyFunc", "EagerPyFunc",
+FUNCTIONS = {"PartitionedCall", "StatefulPartitionedCall", "Placeholder", "PlaceholderWithDefault", "NoOp", "PrintV2", "PyFunc", "EagerPyFunc",
              "If", "StatelessIf", "While", "StatelessWhile", "FakeParam",
              "EmptyTensorList", "TensorListReserve", "TensorListSetItem", "TensorListGetItem", "TensorListPushBack",
              "TensorListPopBack", "TensorListStack", "TensorListFromTensor", "TensorListLength", "TensorListResize",

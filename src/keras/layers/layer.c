@@ -164,7 +164,7 @@ tw_status tw__layer_run_on_zeros(tw_layer *layer, const tw_shape *input_shape, t
         return tw__fail(TW_VALUE_ERROR, "layer \"%s\" can't be built: the rank of its input is not known", layer->name);
     for (int i = 0; i < shape.rank; i++)
         shape.dims[i] = shape.dims[i] < 0 ? 1 : shape.dims[i];
-    tw__outside outside = tw__outside_begin();
+    tw__outside outside = tw__root_begin();
     tw_tensor *zeros = tw_tensor_new(layer->dtype, shape, NULL);
     tw_tensor *output = zeros ? tw__layer_call(layer, zeros, 0) : NULL;
     tw__outside_end(outside);
@@ -242,7 +242,7 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
     }
     if (!initializer)
         initializer = tw__dtype_is_float(dtype) ? "glorot_uniform" : "zeros";
-    tw__outside outside = tw__outside_begin();
+    tw__outside outside = tw__root_begin();
     tw_initializer *maker = tw__initializer_get(initializer);
     tw_tensor *value = maker ? tw__initializer_make(maker, &whole, dtype) : NULL;
     tw__outside_end(outside);

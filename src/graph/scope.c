@@ -1,8 +1,9 @@
-/* Name scopes: what stands in front of the names of variables that the thread makes.
+/* Name scopes: what stands in front of the names of variables that the thread makes, and of the nodes of lasting graphs.
  *
  * One text per thread, "mlp/dense/", and a stack of what to cut it back to. A scope at the root (a Sequential makes its layers
- * there) hides what is below it: the names begin behind the last such place. */
-#include "eager/eager.h"
+ * there) hides what is below it: the names begin behind the last such place. While a lasting graph is built, a scope is opened once
+ * under its name: the second "a" is "a_1". */
+#include "graph/graph.h"
 #include "rows.h"
 
 typedef struct level {
@@ -46,7 +47,7 @@ static tw_status room(void **items, size_t *capacity, size_t need, size_t item_s
     return TW_OK;
 }
 
-tw_status tw__scope_push(const char *name)
+static tw_status push(const char *name)
 {
     size_t length = name ? strlen(name) : 0;
     TW_TRY(room((void **)&thread.text, &thread.capacity, thread.size + length + 2, 1, thread.short_text, SHORT_TEXT));
@@ -64,6 +65,20 @@ tw_status tw__scope_push(const char *name)
     }
     thread.text[thread.size] = 0;
     return TW_OK;
+}
+
+tw_status tw__scope_push(const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    if (!length || name[length - 1] == '/' || !tw__tracing || !tw__tracing->lasting)
+        return push(name);
+    TW_TRY(tw__graph_check_name(name, *tw__scope() != 0));
+    char *inside = tw__format("%s%s", tw__scope(), name);
+    char *whole = inside ? tw__graph_unique_name(tw__tracing, inside, true) : NULL;
+    tw_status status = whole ? push(whole + strlen(tw__scope())) : tw__error_status();
+    tw__free(inside);
+    tw__free(whole);
+    return status;
 }
 
 void tw__scope_pop(void)

@@ -1,0 +1,148 @@
+"""What tf.compat.v1, tf.compat.v2 and tf.compat hold beside the rows: filled when tf.compat is first used for more than its rows."""
+import sys
+
+import thalweg as tf
+from thalweg import _core, _messages
+from thalweg._graph_mode import graph as _graph
+from thalweg._graph_mode import scopes as _scopes
+from thalweg._graph_mode import session as _session
+from thalweg._graph_mode import variables as _variables
+
+_graph.install()
+_variables.install()
+
+_v1 = tf.compat.v1
+_from = {
+    _session: "Session InteractiveSession get_default_session",
+    _variables: "GraphKeys get_collection get_collection_ref add_to_collection add_to_collections global_variables all_variables "
+                "local_variables model_variables moving_average_variables trainable_variables global_variables_initializer "
+                "local_variables_initializer initialize_all_variables tables_initializer is_variable_initialized "
+                "report_uninitialized_variables AUTO_REUSE VariableScope get_variable_scope variable_scope variable_op_scope get_variable "
+                "get_local_variable assign assign_add assign_sub",
+    _scopes: "name_scope control_dependencies",
+    _messages: "ConfigProto GPUOptions OptimizerOptions GraphOptions RunOptions RunMetadata GraphDef NodeDef AttrValue MetaGraphDef Summary Event SaverDef",
+}
+
+
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+    """Operations run at once, which they do unless eager execution was disabled."""
+    if config is not None and not isinstance(config, _messages.ConfigProto):
+        raise TypeError("config must be a tf.ConfigProto, but got %s" % type(config))
+    if config is not None:
+        _session._threads_of(config)
+    _v1._enable_eager_execution()
+
+
+def disable_v2_behavior():
+    """Graphs instead of eager execution; tensors are compared by identity. Variables stay resources."""
+    _v1.disable_eager_execution()
+
+
+def enable_v2_behavior():
+    """What is so from the beginning."""
+    _v1._enable_eager_execution()
+
+
+def _accepted(name, doc):
+    def function():
+        pass
+    function.__name__, function.__doc__ = name, doc
+    return function
+
+
+def no_op(name=None):
+    """An operation that does nothing."""
+    if _core.executing_eagerly():
+        return None
+    return _v1.variables_initializer([], name=name or "NoOp")
+
+
+def set_random_seed(seed):
+    """The seed of random operations: of the default graph, or of eager execution."""
+    if _core.executing_eagerly():
+        tf.random.set_seed(seed)
+    else:
+        _v1.get_default_graph().seed = seed
+
+
+def _as_bytes(bytes_or_text, encoding="utf-8"):
+    """Bytes of a text or of bytes."""
+    if isinstance(bytes_or_text, bytearray):
+        return bytes(bytes_or_text)
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text.encode(encoding)
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text
+    raise TypeError("Expected binary or unicode string, got %r" % (bytes_or_text,))
+
+
+def _as_text(bytes_or_text, encoding="utf-8"):
+    """A text of bytes or of a text."""
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text.decode(encoding)
+    raise TypeError("Expected binary or unicode string, got %r" % (bytes_or_text,))
+
+
+def _as_str_any(value, encoding="utf-8"):
+    """A text of anything."""
+    return _as_text(value, encoding) if isinstance(value, bytes) else str(value)
+
+
+def _path_to_str(path):
+    """A text of a path."""
+    return _as_str_any(path.__fspath__()) if hasattr(path, "__fspath__") else path
+
+
+def _fallback(own, other, name):
+    """A module's __getattr__: what it has not is the other module's."""
+    def get(attribute):
+        if attribute.startswith("__"):
+            raise AttributeError("module %r has no attribute %r" % (name, attribute))
+        value = getattr(other, attribute)
+        setattr(own, attribute, value)
+        return value
+    own.__getattr__ = get
+
+
+def fill():
+    """Fills the modules."""
+    import numpy
+    for module, names in _from.items():
+        for name in names.split():
+            setattr(_v1, name, getattr(module, name))
+    _v1.Variable = _variables.VariableV1
+    for name in ("enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "no_op", "set_random_seed"):
+        setattr(_v1, name, globals()[name])
+    for name in ("enable_resource_variables", "enable_v2_tensorshape", "enable_tensor_equality", "enable_control_flow_v2"):
+        setattr(_v1, name, _accepted(name, "What is so anyway."))
+    for name in ("disable_resource_variables", "disable_v2_tensorshape", "disable_tensor_equality", "disable_control_flow_v2"):
+        setattr(_v1, name, _accepted(name, "Accepted: variables are resources, and control flow is that of version 2."))
+    _v1.resource_variables_enabled = lambda: True
+    _v1.executing_eagerly = _core.executing_eagerly
+    _v1.compat = tf.compat
+    if not hasattr(_v1, "random"):
+        _v1.random = type(sys)(_v1.__name__ + ".random")
+        _fallback(_v1.random, tf.random, "tensorflow.compat.v1.random")
+    _v1.random.set_random_seed = set_random_seed
+    _fallback(_v1, tf, "tensorflow.compat.v1")
+    _fallback(tf.compat.v2, tf, "tensorflow.compat.v2")
+    hidden = getattr(tf, "_v1", None)  # rows that are only for tf.compat.v1
+    for name, value in vars(hidden).items() if hidden else ():
+        if not name.startswith("_") and name not in vars(_v1):
+            setattr(_v1, name, value)
+            if isinstance(value, type(sys)):
+                sys.modules[_v1.__name__ + "." + name] = value
+    for name, own in list(vars(_v1).items()):
+        if isinstance(own, type(sys)) and hasattr(tf, name) and own is not getattr(tf, name) and name not in ("compat", "random"):
+            _fallback(own, getattr(tf, name), "tensorflow.compat.v1." + name)
+    compat = tf.compat
+    compat.as_bytes, compat.as_text, compat.as_str, compat.as_str_any = _as_bytes, _as_text, _as_text, _as_str_any
+    compat.path_to_str, compat.bytes_or_text_types = _path_to_str, (bytes, str)
+    compat.complex_types, compat.integral_types = (complex, numpy.complexfloating), (int, numpy.integer)
+    compat.real_types = (int, float, numpy.integer, numpy.floating)
+    compat.forward_compatible = lambda year, month, day: True
+    if "control_dependencies" not in tf.__dict__:
+        tf.control_dependencies = _scopes.control_dependencies
+    tf.ConfigProto, tf.enable_eager_execution = _messages.ConfigProto, enable_eager_execution

@@ -1,0 +1,279 @@
+"""Session and InteractiveSession: fetches and feeds as Python has them, the stack of default sessions."""
+import threading
+
+import thalweg as tf
+from thalweg import _core
+from thalweg._graph_mode import graph as _graph
+
+_CoreSession = tf.compat.v1._Session
+_local = threading.local()
+
+
+def _stack():
+    if not hasattr(_local, "sessions"):
+        _local.sessions = []
+    return _local.sessions
+
+
+def get_default_session():
+    """The innermost session that was made the default in this thread, or None."""
+    sessions = _stack()
+    return sessions[-1] if sessions else None
+
+
+class _Default:
+    """with session.as_default(): the thread's default session."""
+
+    def __init__(self, session):
+        self._session = session
+
+    def __enter__(self):
+        _stack().append(self._session)
+        return self._session
+
+    def __exit__(self, *exception):
+        sessions = _stack()
+        if not sessions or sessions[-1] is not self._session:
+            raise AssertionError("Nesting violated for default stack of Session objects")
+        sessions.pop()
+
+
+def _is_leaf(value):
+    return isinstance(value, (str, bytes, tf.Operation)) or _core.is_tensor(value) or hasattr(value, "_as_graph_element")
+
+
+def _flatten(fetches, leaves):
+    """The leaves of nested fetches into the list; gives a function that makes the structure of results again."""
+    if fetches is None:
+        raise TypeError("Argument `fetch` = None has invalid type \"NoneType\". Cannot be None")
+    if _is_leaf(fetches):
+        at = len(leaves)
+        leaves.append(fetches)
+        return lambda results: results[at]
+    if isinstance(fetches, dict):
+        kind = type(fetches)
+        parts = [(key, _flatten(value, leaves)) for key, value in fetches.items()]
+        return lambda results: kind((key, part(results)) for key, part in parts)
+    if isinstance(fetches, tuple) and hasattr(fetches, "_fields"):
+        kind = type(fetches)
+        parts = [_flatten(value, leaves) for value in fetches]
+        return lambda results: kind(*(part(results) for part in parts))
+    if isinstance(fetches, (list, tuple)):
+        kind = tuple if isinstance(fetches, tuple) else list
+        parts = [_flatten(value, leaves) for value in fetches]
+        return lambda results: kind(part(results) for part in parts)
+    if isinstance(fetches, tf.IndexedSlices):
+        parts = _flatten([fetches.values, fetches.indices] + ([] if fetches.dense_shape is None else [fetches.dense_shape]), leaves)
+
+        def rebuild(results):
+            values = parts(results)
+            return IndexedSlicesValue(values[0], values[1], values[2] if len(values) > 2 else None)
+        return rebuild
+    leaves.append(fetches)  # the graph says what is wrong with it
+    at = len(leaves) - 1
+    return lambda results: results[at]
+
+
+class IndexedSlicesValue(tuple):
+    """What fetching an IndexedSlices gives."""
+    _fields = ("values", "indices", "dense_shape")
+    values = property(lambda self: self[0])
+    indices = property(lambda self: self[1])
+    dense_shape = property(lambda self: self[2])
+
+    def __new__(cls, values, indices, dense_shape):
+        return tuple.__new__(cls, (values, indices, dense_shape))
+
+
+def _threads_of(config):
+    """Says to the engine what of the configuration it can follow."""
+    count = config.intra_op_parallelism_threads if config is not None else 0
+    if count > 0:
+        tf.config.threading.set_intra_op_parallelism_threads(count)
+
+
+class BaseSession:
+    """Runs operations of a graph and evaluates its tensors; holds the state of the graph's variables."""
+
+    def __init__(self, target="", graph=None, config=None):
+        if target is None or not isinstance(target, (str, bytes)):
+            if target is not None:
+                raise TypeError("Argument `target` must be a string. Received type %s" % type(target).__name__)
+            target = ""
+        if graph is not None and not isinstance(graph, tf.Graph):
+            raise TypeError("Argument `graph` must be a tf.Graph, but got \"%s\"" % type(graph).__name__)
+        if config is not None:
+            from thalweg import _messages
+            if not isinstance(config, _messages.ConfigProto):
+                raise TypeError("Argument `config` must be a tf.ConfigProto, but got \"%s\"" % type(config).__name__)
+            _threads_of(config)
+        self._core = _CoreSession(target.decode() if isinstance(target, bytes) else target, graph)
+        self._runner = _core.Runner(self._core)
+        self._config, self._target, self._contexts = config, target, []
+
+    @property
+    def graph(self):
+        """The graph that is run."""
+        return self._core.graph
+
+    @property
+    def graph_def(self):
+        """The graph as a GraphDef."""
+        return self.graph.as_graph_def()
+
+    @property
+    def sess_str(self):
+        """The target."""
+        return self._target
+
+    def as_default(self):
+        """A context in which this session is the default."""
+        return _Default(self)
+
+    def close(self):
+        """Drops the state of the variables; the session can't be used any more."""
+        self._runner.forget()
+        self._core.close()
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """Runs operations and evaluates tensors: the values in the structure of the fetches."""
+        result = self._runner.run(fetches, feed_dict)
+        if result is not NotImplemented and run_metadata is None:
+            return result
+        if run_metadata is not None:
+            raise NotImplementedError("Session.run: run_metadata is not supported")
+        return self._run_new(fetches, feed_dict)
+
+    def _run_new(self, fetches, feed_dict):
+        leaves = []
+        rebuild = _flatten(fetches, leaves)
+        graph = self._core.graph
+        elements = [_graph.fetch_element(graph, leaf) for leaf in leaves]
+        keys, tensors, values = [], [], []
+        for key, value in (feed_dict or {}).items():
+            for part, part_value in _feed_parts(key, value):
+                keys.append(part)
+                tensors.append(_graph.feed_element(graph, part))
+                values.append(part_value)
+        if type(fetches) is list and len(leaves) == len(fetches) and all(a is b for a, b in zip(leaves, fetches)):
+            form = 1
+        elif type(fetches) is tuple and len(leaves) == len(fetches) and all(a is b for a, b in zip(leaves, fetches)):
+            form = 2
+        elif len(leaves) == 1 and leaves[0] is fetches:
+            form = 0
+        else:  # nested: the flat list is what the runner knows
+            flat = self._runner.run(leaves, feed_dict)
+            if flat is NotImplemented:
+                flat = self._runner.remember(1, leaves, elements, keys, tensors, values)
+            return rebuild(flat)
+        return self._runner.remember(form, leaves, elements, keys, tensors, values)
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        """Not supported."""
+        raise NotImplementedError("Session.partial_run is not supported: run what is needed at once")
+
+    def partial_run_setup(self, fetches, feeds=None):
+        """Not supported."""
+        raise NotImplementedError("Session.partial_run_setup is not supported: run what is needed at once")
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function that runs these fetches; its arguments are values for the feeds."""
+        feeds = list(feed_list or [])
+
+        def run(*values):
+            if len(values) != len(feeds):
+                raise ValueError("Expected %d feed values, got %d" % (len(feeds), len(values)))
+            return self.run(fetches, dict(zip(feeds, values)) if feeds else None)
+        return run
+
+    def list_devices(self):
+        """The devices that operations run on."""
+        return tf.config.list_logical_devices()
+
+
+def _feed_parts(key, value):
+    """A feed of a structure is one feed per part."""
+    if isinstance(key, tuple):
+        if not isinstance(value, (list, tuple)) or len(key) != len(value):
+            raise ValueError("Cannot feed value %r for the key %r" % (value, key))
+        return list(zip(key, value))
+    return [(key, value)]
+
+
+class Session(BaseSession):
+    """with Session(graph=…) as session: the default session, and its graph the default graph."""
+
+    def __enter__(self):
+        graph = self.graph.as_default()
+        graph.__enter__()
+        default = self.as_default()
+        default.__enter__()
+        self._contexts.append((graph, default))
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        graph, default = self._contexts.pop()
+        default.__exit__(exc_type, exc_value, traceback)
+        graph.__exit__(exc_type, exc_value, traceback)
+        self.close()
+
+    @staticmethod
+    def reset(target, containers=None, config=None):
+        """Not supported: sessions are closed one by one."""
+        raise NotImplementedError("Session.reset is not supported")
+
+
+class InteractiveSession(BaseSession):
+    """A session that is the default one from its making until it is closed."""
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        self._graph_context = None
+        if graph is not None:
+            self._graph_context = graph.as_default()
+            self._graph_context.__enter__()
+        self._default_context = self.as_default()
+        self._default_context.__enter__()
+
+    def close(self):
+        """Closes it and takes it off the defaults."""
+        super().close()
+        sessions = _stack()
+        if self in sessions:
+            sessions.remove(self)
+        if self._graph_context is not None:
+            self._graph_context.__exit__(None, None, None)
+            self._graph_context = None
+
+
+def evaluate(tensor, feed_dict=None, session=None):
+    """tensor.eval()"""
+    if session is None:
+        session = get_default_session()
+        if session is None:
+            raise ValueError("Cannot evaluate tensor using `eval()`: No default session is registered. Use `with sess.as_default()` or pass "
+                             "an explicit session to `eval(session=sess)`")
+        if session.graph is not tensor.graph:
+            raise ValueError("Cannot use the default session to evaluate tensor: the tensor's graph is different from the session's graph. "
+                             "Pass an explicit session to `eval(session=sess)`.")
+    elif session.graph is not tensor.graph:
+        raise ValueError("Cannot use the given session to evaluate tensor: the tensor's graph is different from the session's graph.")
+    return session.run(tensor, feed_dict)
+
+
+def _run_operation(operation, feed_dict=None, session=None):
+    """Runs the operation in a session."""
+    if session is None:
+        session = get_default_session()
+        if session is None:
+            raise ValueError("Cannot execute operation using `run()`: No default session is registered. Use `with sess.as_default():` or pass "
+                             "an explicit session to `run(session=sess)`")
+        if session.graph is not operation.graph:
+            raise ValueError("Cannot use the default session to execute operation: the operation's graph is different from the session's graph. "
+                             "Pass an explicit session to run(session=sess).")
+    elif session.graph is not operation.graph:
+        raise ValueError("Cannot use the given session to execute operation: the operation's graph is different from the session's graph.")
+    session.run(operation, feed_dict)
+
+
+tf.Operation.run = _run_operation

@@ -1,0 +1,128 @@
+/* Variables of lasting graphs: five nodes each.
+ *
+ *     w                                    VarHandleOp
+ *     w/Initializer/initial_value          Const, if the first value was no tensor of the graph
+ *     w/IsInitialized/VarIsInitializedOp
+ *     w/Assign                             AssignVariableOp: its initializer
+ *     w/Read/ReadVariableOp                what a session gives when it is asked for the variable
+ *
+ * The variable has a handle of its own as any other, on a resource without a value. The graph knows that handle as captured by the node w,
+ * so everything that uses variables works unchanged; a session feeds w with a handle on the state that it holds. */
+#include "eager/eager.h"
+#include "graph/graph.h"
+#include "rows.h"
+
+_Thread_local const char *const *tw__variable_collections;
+
+static void graph_ended(tw_object *member)
+{
+    if (!tw__is(member, &tw__class_variable))
+        return;
+    tw_variable *variable = (tw_variable *)member;
+    variable->graph = NULL;
+    variable->handle_node = variable->initializer = variable->snapshot = variable->initial = NULL;
+}
+
+static tw__node *add(tw_variable *variable, const tw_op *op, const char *suffix, const tw__edge *inputs, int input_count, const tw_attr *attrs,
+                     int attr_count, tw_dtype dtype, const tw_shape *shape, int outputs)
+{
+    char *name = tw__format("%s%s", variable->resource->name, suffix);
+    tw_attr complete[TW_MAX_ATTRS];
+    tw_dtype in_dtypes[2], out_dtypes[1];
+    int count = 0;
+    for (int i = 0; i < input_count; i++)
+        in_dtypes[i] = inputs[i].node->out_dtypes[inputs[i].output];
+    tw__node *node = NULL;
+    if (name && tw__op_resolve(op, in_dtypes, input_count, attrs, attr_count, complete, out_dtypes, outputs, &count) == TW_OK)
+        node = tw__graph_add(variable->graph, op, name, inputs, input_count, complete, tw__op_signature_of(op)->attr_count, &dtype, shape, count);
+    tw__free(name);
+    return node;
+}
+
+static tw_status capture(tw__graph *graph, tw_tensor *handle, tw__node *node)
+{
+    TW_TRY(TW_GROW(graph->captures, graph->capture_capacity, graph->capture_count + 1));
+    TW_TRY(tw__pointer_map_put(&graph->captured, handle, (int64_t)graph->capture_count));
+    graph->captures[graph->capture_count++] = (tw__capture){ tw_retain(handle), node };
+    return TW_OK;
+}
+
+static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
+{
+    tw__resource *resource = variable->resource;
+    tw__graph *graph = variable->graph;
+    tw_tensor *value = initial->node && initial->node->graph == graph ? tw_retain(initial) : NULL;
+    if (!value) {
+        char *name = tw__format("%s/Initializer/initial_value", resource->name);
+        tw_tensor *known = initial->node && initial->symbolic_value ? initial->symbolic_value : initial;
+        if (name && known->node)
+            tw__fail(TW_VALUE_ERROR, "the initial value of variable %s depends on a function that is being traced: pass a function that computes it",
+                     resource->name);
+        else if (name)
+            value = tw__graph_constant(graph, known, name);
+        tw__free(name);
+    }
+    if (!value)
+        return tw__error_status();
+    tw__edge edges[2] = { { NULL, 0 }, { value->node, value->node_output } };
+    variable->initial = value->node;
+    variable->initial_output = value->node_output;
+    tw_release(value);
+    char *debug_name = tw__format("%s/", resource->name);
+    if (!debug_name)
+        return TW_RESOURCE_EXHAUSTED;
+    tw_attr attrs[] = { TW_A_STRING("shared_name", resource->name), TW_A_STRING("debug_name", debug_name), TW_A_TYPE("dtype", resource->dtype),
+                        TW_A_SHAPE("shape", &resource->shape) };
+    variable->handle_node = add(variable, &tw__op_VarHandleOp, "", NULL, 0, attrs, 4, TW_RESOURCE, &TW_SCALAR, 1);
+    tw__free(debug_name);
+    if (!variable->handle_node)
+        return tw__error_status();
+    edges[0].node = variable->handle_node;
+    TW_TRY(capture(graph, variable->handle, variable->handle_node));
+    tw_attr dtype = TW_A_TYPE("dtype", resource->dtype);
+    if (!add(variable, &tw__op_VarIsInitializedOp, "/IsInitialized/VarIsInitializedOp", edges, 1, NULL, 0, TW_BOOL, &TW_SCALAR, 1))
+        return tw__error_status();
+    variable->initializer = add(variable, &tw__op_AssignVariableOp, "/Assign", edges, 2, &dtype, 1, TW_FLOAT32, &TW_SCALAR, 0);
+    variable->snapshot = add(variable, &tw__op_ReadVariableOp, "/Read/ReadVariableOp", edges, 1, &dtype, 1, resource->dtype, &resource->shape, 1);
+    return variable->initializer && variable->snapshot ? TW_OK : tw__error_status();
+}
+
+static tw_status collect(tw_variable *variable)
+{
+    static const char *const usual[] = { "variables", "trainable_variables", NULL }, *const others[] = { "variables", NULL };
+    const char *const *names = tw__variable_collections ? tw__variable_collections : variable->trainable ? usual : others;
+    tw__graph_member_ended = graph_ended;
+    TW_TRY(tw__graph_collect(variable->graph, "", variable)); /* all of them, so that they know when the graph ends */
+    for (; *names; names++)
+        TW_TRY(tw__graph_collect(variable->graph, *names, variable));
+    return TW_OK;
+}
+
+tw_status tw__variable_setup_in_graph(tw_variable *variable, tw__graph *graph, tw_tensor *initial, const char *name, bool trainable,
+                                      const tw_shape *shape)
+{
+    const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
+    if (!tw__shape_compatible(whole, &initial->shape))
+        return tw__fail(TW_VALUE_ERROR, "The initial value's shape (%s) is not compatible with the explicitly supplied `shape` argument (%s).",
+                        tw__shape_text(&initial->shape), tw__shape_text(whole));
+    char *unique = tw__graph_unique_name(graph, name && *name ? name : "Variable", true);
+    variable->name = unique ? tw__format("%s:0", unique) : NULL;
+    tw__resource *resource = variable->name ? tw__resource_new(initial->dtype, whole, unique) : NULL;
+    tw__free(unique);
+    if (!resource)
+        return tw__error_status();
+    resource->trainable = variable->trainable = trainable;
+    resource->variable = variable;
+    variable->resource = resource;
+    variable->handle = tw__tensor_of_object(TW_RESOURCE, resource);
+    tw_release(resource);
+    if (!variable->handle) {
+        variable->resource = NULL;
+        return tw__error_status();
+    }
+    variable->graph = graph;
+    TW_TRY(tw__control_push(graph, NULL, 0, true)); /* variables belong to no scope */
+    tw_status status = add_nodes(variable, initial);
+    tw__control_pop(graph);
+    return status == TW_OK ? collect(variable) : status;
+}

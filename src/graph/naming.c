@@ -1,0 +1,313 @@
+/* Names of nodes, as TensorFlow gives them.
+ *
+ * A name is taken once, whatever the case of its letters; the second "add" is "add_1". One call of a function may make several nodes: the
+ * result gets the name that the caller gave, or the function's own; a constant or a read that was made of an argument is named after the
+ * node that uses it and the argument: "mul/y", "MatMul/ReadVariableOp". So the nodes of a call are named together when it is over. */
+#include <ctype.h>
+
+#include "graph/graph.h"
+#include "rows.h"
+
+/* ---- unique names ---- */
+
+static char *lowered(const char *name)
+{
+    char *key = tw__strdup(name);
+    for (char *c = key; c && *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return key;
+}
+
+static intptr_t uses_of(const tw__graph *graph, const char *key)
+{
+    return (intptr_t)tw__map_get(&graph->name_uses, key, strlen(key));
+}
+
+static tw_status set_uses(tw__graph *graph, const char *key, intptr_t uses)
+{
+    return tw__map_put(&graph->name_uses, key, strlen(key), (void *)uses);
+}
+
+char *tw__graph_unique_name(tw__graph *graph, const char *name, bool marked)
+{
+    char *key = lowered(name), *out = NULL;
+    if (!key)
+        return NULL;
+    intptr_t uses = uses_of(graph, key);
+    if (marked && set_uses(graph, key, uses + 1) != TW_OK) {
+        tw__free(key);
+        return NULL;
+    }
+    if (!uses) {
+        tw__free(key);
+        return tw__strdup(name);
+    }
+    char *numbered = tw__strdup(key);
+    while (numbered && uses_of(graph, numbered)) {
+        tw__free(numbered);
+        numbered = tw__format("%s_%ld", key, (long)uses++);
+    }
+    if (numbered && (!marked || set_uses(graph, numbered, 1) == TW_OK))
+        out = tw__format("%s_%ld", name, (long)uses - 1);
+    tw__free(numbered);
+    tw__free(key);
+    return out;
+}
+
+tw_status tw__graph_check_name(const char *name, bool inner)
+{
+    for (const char *c = name; *c; c++) {
+        bool first = c == name && !inner;
+        if (isalnum((unsigned char)*c) || *c == '.' || (!first && strchr("_\\/>-", *c)))
+            continue;
+        return inner ? tw__fail(TW_VALUE_ERROR, "'%s' is not a valid scope name. A scope name has to match the following pattern: ^[A-Za-z0-9_.\\\\/>-]*$", name)
+                     : tw__fail(TW_VALUE_ERROR, "'%s' is not a valid root scope name. A root scope name has to match the following pattern: "
+                                "^[A-Za-z0-9.][A-Za-z0-9_.\\\\/>-]*$", name);
+    }
+    return TW_OK;
+}
+
+/* What the node is called from now on; takes the name. */
+static tw_status settle(tw__node *node, char *name)
+{
+    if (!name || tw__map_put(&node->graph->names, name, strlen(name), node) != TW_OK) {
+        tw__free(name);
+        return tw__error_status();
+    }
+    tw__free(node->name);
+    for (tw__node *form = node; form; form = form->rich)
+        form->name = name;
+    node->unnamed = false;
+    return TW_OK;
+}
+
+/* ---- what functions call their nodes ---- */
+
+typedef struct pair {
+    const char *key, *name;
+} pair;
+
+static const char *look_up(const pair *pairs, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(pairs[i].key, key) == 0)
+            return pairs[i].name;
+    }
+    return NULL;
+}
+#define LOOK_UP(pairs, key) look_up(pairs, sizeof(pairs) / sizeof *(pairs), key)
+
+/* A node that no function of a name made: an operator's. */
+static const char *default_name(const tw_op *op)
+{
+    static const pair names[] = {
+        { "AddV2", "add" },          { "Sub", "sub" },           { "Mul", "mul" },   { "RealDiv", "truediv" }, { "FloorDiv", "floordiv" },
+        { "FloorMod", "mod" },       { "Pow", "pow" },           { "ConcatV2", "concat" }, { "Pack", "stack" }, { "StridedSlice", "strided_slice" },
+        { "Transpose", "transpose" }, { "Range", "range" },      { "OneHot", "one_hot" }, { "Split", "split" }, { "SplitV", "split" },
+        { "Unpack", "unstack" },     { "OnesLike", "ones_like" }, { "ZerosLike", "zeros_like" }, { "If", "cond" }, { "StatelessIf", "cond" },
+        { "While", "while" },        { "StatelessWhile", "while" }, { "Case", "indexed_case" }, { "StatelessCase", "indexed_case" },
+    };
+    const char *name = LOOK_UP(names, op->name);
+    return name ? name : op->name;
+}
+
+/* The result of a function, where that differs from what an operator would call it. */
+static const char *result_name(const char *id, const tw_op *op)
+{
+    static const pair names[] = {
+        { "add", "Add" },       { "subtract", "Sub" },   { "multiply", "Mul" },       { "pow", "Pow" },     { "math_floormod", "FloorMod" },
+        { "zeros", "zeros" },   { "ones", "ones" },      { "zeros_like", "zeros_like" }, { "ones_like", "ones_like" }, { "rank", "Rank" },
+        { "shape", "Shape" },   { "size", "Size" },      { "nn_max_pool2d", "MaxPool2d" }, { "nn_embedding_lookup", "embedding_lookup" },
+    };
+    const char *name = id ? LOOK_UP(names, id) : NULL;
+    return name ? name : default_name(op);
+}
+
+/* Functions that open a scope for their nodes; the result has the scope's own name if `whole`. */
+static const char *scope_name(const char *id, bool *whole)
+{
+    static const pair scopes[] = {
+        { "random_normal", "random_normal" },
+        { "random_uniform", "random_uniform" },
+        { "random_truncated_normal", "truncated_normal" },
+        { "clip_by_value", "clip_by_value" },
+        { "nn_sigmoid_cross_entropy_with_logits", "logistic_loss" },
+    };
+    static const pair around[] = {
+        { "nn_sparse_softmax_cross_entropy_with_logits", "SparseSoftmaxCrossEntropyWithLogits" },
+        { "nn_softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits" },
+        { "nn_dropout", "dropout" },
+        { "nn_moments", "moments" },
+        { "norm", "norm" },
+        { "math_reduce_std", "reduce_std" },
+        { "math_reduce_variance", "reduce_variance" },
+        { "tensordot", "Tensordot" },
+        { "eye", "eye" },
+    };
+    const char *name = id ? LOOK_UP(scopes, id) : NULL;
+    *whole = name != NULL;
+    return name || !id ? name : LOOK_UP(around, id);
+}
+
+/* ---- one call ---- */
+
+static _Thread_local tw__graph *waiting; /* the graph whose new nodes have no names yet */
+
+tw__naming tw__naming_start(void)
+{
+    if (!tw__tracing || waiting == tw__tracing)
+        return (tw__naming){ NULL, 0, NULL };
+    tw__naming naming = { tw__tracing, tw__tracing->node_count, waiting };
+    waiting = tw__tracing;
+    return naming;
+}
+
+static const char *scope_of(const tw__graph *graph)
+{
+    return graph->lasting ? tw__scope() : "";
+}
+
+tw_status tw__node_name(tw__node *node, const char *name)
+{
+    tw__graph *graph = node->graph;
+    if (name && *name) {
+        if (tw__map_has(&graph->names, name, strlen(name)))
+            return settle(node, tw__graph_unique_name(graph, name, true));
+        char *key = lowered(name);
+        tw_status status = key ? TW_OK : TW_RESOURCE_EXHAUSTED;
+        if (key && !uses_of(graph, key))
+            status = set_uses(graph, key, 1);
+        tw__free(key);
+        return status == TW_OK ? settle(node, tw__strdup(name)) : status;
+    }
+    if (waiting == graph) {
+        node->unnamed = true;
+        node->name = tw__strdup("");
+        return node->name ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    }
+    char *whole = tw__format("%s%s", scope_of(graph), default_name(node->op));
+    tw_status status = whole ? settle(node, tw__graph_unique_name(graph, whole, true)) : TW_RESOURCE_EXHAUSTED;
+    tw__free(whole);
+    return status;
+}
+
+static tw_status name_inside(tw__node *node, const char *scope, const char *name)
+{
+    char *whole = tw__format("%s%s", scope, name);
+    tw_status status = whole ? settle(node, tw__graph_unique_name(node->graph, whole, true)) : TW_RESOURCE_EXHAUSTED;
+    tw__free(whole);
+    return status;
+}
+
+tw_status tw__node_rename(tw__node *node, const char *base)
+{
+    /* The old name stays taken, but nobody is found by it. */
+    if (!node->unnamed)
+        TW_TRY(tw__map_put(&node->graph->names, node->name, strlen(node->name), NULL));
+    return name_inside(node, scope_of(node->graph), base);
+}
+
+/* What a flat input is called: "y", or "values_1" in a list. */
+static char *input_name(const tw__node *node, int input)
+{
+    if (node->op == &tw__op_StridedSlice && input > 0)
+        return input == 1 ? tw__strdup("stack") : tw__format("stack_%d", input - 1);
+    const tw__op_signature *signature = tw__op_signature_of(node->op);
+    int64_t at = 0;
+    for (int i = 0; signature && i < signature->input_count; i++) {
+        const tw__arg *arg = &signature->inputs[i];
+        bool list = arg->count_attr >= 0 || arg->types_attr >= 0;
+        int64_t members = arg->count_attr >= 0   ? node->attrs[arg->count_attr].i
+                          : arg->types_attr >= 0 ? node->attrs[arg->types_attr].count
+                                                 : 1;
+        if (input < at + members)
+            return list ? tw__format("%s_%lld", arg->name, (long long)(input - at)) : tw__strdup(arg->name);
+        at += members;
+    }
+    return tw__strdup("input");
+}
+
+/* Whether a reduction runs over all axes without having been told so: TensorFlow then makes the constant before the call. */
+static bool is_all_axes(const tw__node *constant, const char *input)
+{
+    const tw_tensor *value = constant->op == &tw__op_Const ? tw__attr_find(constant->op, constant->attrs, "value")->tensor : NULL;
+    if (!value || strcmp(input, "reduction_indices") != 0 || value->shape.rank != 1 || value->dtype != TW_INT32)
+        return false;
+    for (int64_t i = 0; i < value->count; i++) {
+        if (((const int32_t *)value->data)[i] != i)
+            return false;
+    }
+    return true;
+}
+
+/* The constants and reads that were made for the node. */
+static tw_status name_helpers(const tw__node *node, const char *scope)
+{
+    for (int i = 0; i < node->input_count; i++) {
+        tw__node *from = node->inputs[i].node;
+        bool read = from->op == &tw__op_ReadVariableOp;
+        if (!from->unnamed || (!from->helps && !read))
+            continue;
+        char *input = read ? tw__strdup("ReadVariableOp") : input_name(node, i);
+        char *inside = tw__format("%s/", node->name);
+        tw_status status = input && inside ? is_all_axes(from, input) && node->input_count == 2 ? name_inside(from, scope, "Const")
+                                                                                                 : name_inside(from, inside, input)
+                                           : TW_RESOURCE_EXHAUSTED;
+        tw__free(input);
+        tw__free(inside);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}
+
+static tw_status name_rest(tw__naming naming, const char *scope)
+{
+    tw__graph *graph = naming.graph;
+    for (size_t i = naming.first; i < graph->node_count; i++) {
+        tw__node *node = graph->nodes[i];
+        if (!node->unnamed) {
+            TW_TRY(name_helpers(node, scope));
+        } else if (!node->helps && node->op != &tw__op_ReadVariableOp) {
+            TW_TRY(name_inside(node, scope, default_name(node->op)));
+            TW_TRY(name_helpers(node, scope));
+        }
+    }
+    for (size_t i = naming.first; i < graph->node_count; i++) {
+        if (graph->nodes[i]->unnamed) /* nobody uses it */
+            TW_TRY(name_inside(graph->nodes[i], scope, default_name(graph->nodes[i]->op)));
+    }
+    return TW_OK;
+}
+
+tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name, const tw_tensor *result)
+{
+    tw__graph *graph = naming.graph;
+    waiting = naming.previous;
+    const char *scope = scope_of(graph);
+    bool whole = false;
+    const char *inner = scope_name(id, &whole);
+    tw__node *node = result && result->node && result->node->graph == graph && result->node->unnamed ? result->node : NULL;
+    if (graph->node_count == naming.first)
+        return TW_OK;
+    if (!result && graph->nodes[graph->node_count - 1]->unnamed)
+        node = graph->nodes[graph->node_count - 1];
+    size_t length = name ? strlen(name) : 0;
+    bool exact = length && name[length - 1] == '/'; /* a whole name, as a scope gives it */
+    tw_status status = length ? tw__graph_check_name(name, *scope != 0) : TW_OK;
+    char *own = NULL;
+    if (inner) {
+        char *given = exact ? NULL : tw__format("%s%s", scope, length ? name : inner);
+        char *unique = exact ? tw__strndup(name, length - 1) : given ? tw__graph_unique_name(graph, given, true) : NULL;
+        own = unique ? tw__format("%s/", unique) : NULL;
+        if (status == TW_OK && unique && whole && node)
+            status = settle(node, tw__strdup(unique));
+        tw__free(given);
+        tw__free(unique);
+        status = status == TW_OK && !own ? TW_RESOURCE_EXHAUSTED : status;
+    } else if (node && status == TW_OK) {
+        status = exact ? settle(node, tw__strndup(name, length - 1)) : name_inside(node, scope, length ? name : result_name(id, node->op));
+    }
+    tw_status rest = name_rest(naming, own ? own : scope);
+    tw__free(own);
+    return status == TW_OK ? rest : status;
+}

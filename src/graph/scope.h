@@ -1,0 +1,12 @@
+/* Name scopes of the thread; see scope.c. */
+#ifndef TW_GRAPH_SCOPE_H
+#define TW_GRAPH_SCOPE_H
+
+#include "base/base.h"
+
+/* Names of the thread's new variables stand in a scope: "mlp/dense/" in front of "kernel". */
+tw_status tw__scope_push(const char *name); /* a scope inside the present one; NULL or "": back to the root until it is popped; "a/b/": a whole name */
+void tw__scope_pop(void);
+const char *tw__scope(void);                /* "" or "mlp/dense/" */
+
+#endif

@@ -319,7 +319,22 @@ static PyObject *variable_creation(PyObject *self, PyObject *arguments)
     return Py_BuildValue("NNL", PyBool_FromLong(old.watched), PyBool_FromLong(old.refused), (long long)old.made);
 }
 
+/* eager_tensor(value, dtype): a tensor with elements, also while a graph is built. */
+static PyObject *eager_tensor(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *value, *type;
+    tw_dtype dtype;
+    if (!PyArg_ParseTuple(arguments, "OO:eager_tensor", &value, &type) || !tw__py_as_dtype(type, &dtype))
+        return NULL;
+    tw__outside outside = tw__outside_begin();
+    tw_tensor *tensor = tw__py_to_tensor(value, dtype, TW_FORCE);
+    tw__outside_end(outside);
+    return tensor ? tw__py_wrap_tensor(tensor) : NULL;
+}
+
 static PyMethodDef functions[] = {
+    { "eager_tensor", eager_tensor, METH_VARARGS, "A tensor with elements, whatever is being traced." },
     { "variable_creation", variable_creation, METH_VARARGS, NULL },
     { "is_symbolic", is_symbolic, METH_O, "Whether the value is a tensor of a graph." },
     { "executing_eagerly", executing_eagerly, METH_NOARGS, "Whether operations run at once." },

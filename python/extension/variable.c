@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "extension.h"
-#include "graph/graph.h"
+#include "session/session.h"
 
 static PyTypeObject *variable_type; /* found at first use: the row's */
 static PyTypeObject *unread_type;
@@ -74,8 +74,12 @@ static PyObject *array(PyObject *self, PyObject *arguments, PyObject *keywords)
 static PyObject *repr_without_value(PyObject *self, const tw_variable *variable)
 {
     char *shape = tw__shape_tuple(&variable->resource->shape);
+    PyObject *dict = ((tw__py_object *)self)->dict, *operation = dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
+    struct tw_operation *assigned = operation ? tw__py_unwrap(operation, &tw__class_operation) : NULL;
     PyObject *out = shape ? PyUnicode_FromFormat("<tf.Variable '%s' shape=%s dtype=%s>",
-                                                 Py_TYPE(self) == unread_type ? "UnreadVariable" : variable->name, shape,
+                                                 assigned                       ? assigned->node->name
+                                                 : Py_TYPE(self) == unread_type ? "UnreadVariable"
+                                                                                : variable->name, shape,
                                                  tw_dtype_name(variable->resource->dtype))
                           : tw__py_raise();
     tw__free(shape);
@@ -85,7 +89,7 @@ static PyObject *repr_without_value(PyObject *self, const tw_variable *variable)
 static PyObject *repr(PyObject *self)
 {
     tw_variable *variable = of(self);
-    if (variable && tw__tracing)
+    if (variable && (tw__tracing || variable->graph))
         return repr_without_value(self, variable);
     tw_tensor *tensor = variable ? tw__resource_read(variable->resource) : NULL;
     if (!tensor)

@@ -23,7 +23,7 @@ TW_PROPERTY(variable_graph, "Variable.graph(self: variable) -> graph", "The grap
     return args->self->graph ? tw__graph_object(args->self->graph) : NULL;
 }
 
-TW_PROPERTY(variable_initial_value, "Variable.initial_value(self: variable) -> tensor", "In a graph: the first value; else None.")
+TW_PROPERTY(variable_initial_value, "Variable._first_value(self: variable) -> tensor", "In a graph: the first value; else None.")
 {
     return args->self->initial ? tw__node_output(args->self->initial, args->self->initial_output) : NULL;
 }

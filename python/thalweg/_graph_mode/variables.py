@@ -540,6 +540,16 @@ def _op(self):
     return self._handle_op if op is None else op
 
 
+def _in_graph(name, method):
+    """A method of variables in graphs; others have the one that was there."""
+    other = getattr(tf.Variable, name)
+
+    def choose(self, *args, **kwargs):
+        return (other if self.graph is None else method)(self, *args, **kwargs)
+    choose.__name__, choose.__doc__ = name, method.__doc__
+    return choose
+
+
 def _eval(self, session=None):
     """The value in a session."""
     return _session.evaluate(_element(self), None, session)
@@ -550,11 +560,7 @@ def _load(self, value, session=None):
     session = session or _session.get_default_session()
     if session is None:
         raise ValueError("Either session argument should be provided or default session should be established")
-    session._core.assign(self, tf.convert_to_tensor(value, self.dtype) if _core.executing_eagerly() else _constant(value, self.dtype))
-
-
-def _constant(value, dtype):
-    return _core.eager_tensor(value, dtype)
+    session._core.assign(self, _core.eager_tensor(value, self.dtype))
 
 
 def _initialized_value(self):
@@ -564,6 +570,8 @@ def _initialized_value(self):
 
 def install():
     """Puts the methods on tf.Variable."""
-    for name, value in (("_as_graph_element", _element), ("op", property(_op)), ("eval", _eval), ("load", _load),
-                        ("initialized_value", _initialized_value)):
+    for name, value in (("_as_graph_element", _element), ("op", property(_op)), ("eval", _in_graph("eval", _eval)),
+                        ("load", _in_graph("load", _load)), ("initialized_value", _in_graph("initialized_value", _initialized_value))):
         setattr(tf.Variable, name, value)
+    refused = tf.Variable.initial_value.fget
+    tf.Variable.initial_value = property(lambda self: refused(self) if self.graph is None else self._first_value)

@@ -41,13 +41,95 @@ static bool is_nan(const tw_tensor *tensor, int64_t index)
     return value != value;
 }
 
-static tw_status unique_compute(tw__kernel *kernel)
+/* ---- numbers of up to 64 bits: a table of their own ---- */
+
+typedef struct table {
+    int64_t *slots; /* number of the value + 1, 0: free */
+    uint64_t *keys; /* by number */
+    int shift;      /* 64 - the logarithm of the slots' count */
+    int64_t found;
+} table;
+
+static int64_t *slot_of(const table *t, uint64_t key)
 {
-    const tw_tensor *in = kernel->inputs[0];
-    tw_tensor *places = kernel->outputs[1];
+    uint64_t mask = ((uint64_t)1 << (64 - t->shift)) - 1, at = key * 0x9e3779b97f4a7c15u >> t->shift;
+    while (t->slots[at] && t->keys[t->slots[at] - 1] != key)
+        at = (at + 1) & mask;
+    return &t->slots[at];
+}
+
+/* Twice as many slots when half of them are taken. */
+static tw_status table_grow(table *t)
+{
+    int shift = t->slots ? t->shift - 1 : 64 - 10;
+    size_t count = (size_t)1 << (64 - shift);
+    int64_t *slots = tw__alloc_array(count, sizeof *slots);
+    uint64_t *keys = slots ? tw__realloc(t->keys, count / 2 * sizeof *keys) : NULL;
+    if (!keys) {
+        tw__free(slots);
+        return tw__error_status();
+    }
+    tw__free(t->slots);
+    *t = (table){ slots, keys, shift, t->found };
+    for (int64_t i = 0; i < t->found; i++)
+        *slot_of(t, keys[i]) = i + 1;
+    return TW_OK;
+}
+
+/* places[i] and firsts as below. */
+static tw_status find_numbers(const tw_tensor *in, tw_tensor *places, int64_t *firsts, int64_t *found)
+{
+    table t = { 0 };
+    tw_status status = table_grow(&t);
+    size_t size = tw__element_size(in->dtype);
+    bool can_be_nan = tw__dtype_is_float(in->dtype);
+    *found = 0;
+    int64_t nans = 0; /* each is a value of its own, and has no key */
+    int64_t *numbers = tw__alloc_array((size_t)in->count + 1, sizeof *numbers); /* of keys: which value */
+    if (status == TW_OK && !numbers)
+        status = tw__error_status();
+    for (int64_t i = 0; status == TW_OK && i < in->count; i++) {
+        int64_t number;
+        if (can_be_nan && is_nan(in, i)) {
+            number = t.found + nans++;
+            firsts[number] = i;
+        } else {
+            uint64_t key = 0;
+            char space[16];
+            size_t key_size;
+            memcpy(&key, can_be_nan ? element_key(in, i, &key_size, space) : (const char *)in->data + (size_t)i * size, size);
+            int64_t *slot = slot_of(&t, key);
+            if (!*slot) {
+                t.keys[t.found] = key;
+                numbers[t.found] = t.found + nans;
+                firsts[t.found + nans] = i;
+                *slot = ++t.found;
+                number = numbers[t.found - 1];
+                if (2 * t.found >= (int64_t)1 << (64 - t.shift))
+                    status = table_grow(&t);
+            } else {
+                number = numbers[*slot - 1];
+            }
+        }
+        if (places->dtype == TW_INT64)
+            ((int64_t *)places->data)[i] = number;
+        else
+            ((int32_t *)places->data)[i] = (int32_t)number;
+    }
+    *found = t.found + nans;
+    tw__free(numbers);
+    tw__free(t.slots);
+    tw__free(t.keys);
+    return status;
+}
+
+/* ---- anything ---- */
+
+static tw_status find_any(const tw_tensor *in, tw_tensor *places, int64_t *firsts, int64_t *count)
+{
     tw__map seen = { 0 };
-    int64_t *firsts = tw__alloc_array((size_t)in->count + 1, sizeof *firsts), found = 0;
-    tw_status status = firsts ? TW_OK : tw__error_status();
+    tw_status status = TW_OK;
+    int64_t found = 0;
     for (int64_t i = 0; status == TW_OK && i < in->count; i++) {
         size_t size;
         char space[16];
@@ -67,6 +149,19 @@ static tw_status unique_compute(tw__kernel *kernel)
             ((int32_t *)places->data)[i] = (int32_t)(known - 1);
     }
     tw__map_free(&seen, NULL);
+    *count = found;
+    return status;
+}
+
+static tw_status unique_compute(tw__kernel *kernel)
+{
+    const tw_tensor *in = kernel->inputs[0];
+    tw_tensor *places = kernel->outputs[1];
+    int64_t *firsts = tw__alloc_array((size_t)in->count + 1, sizeof *firsts), found = 0; /* where each value first stands */
+    tw_status status = firsts ? TW_OK : tw__error_status();
+    bool numbers = in->dtype != TW_STRING && tw__element_size(in->dtype) <= sizeof(uint64_t) && !tw__dtype_is_complex(in->dtype);
+    if (status == TW_OK)
+        status = numbers ? find_numbers(in, places, firsts, &found) : find_any(in, places, firsts, &found);
     tw_tensor *out = status == TW_OK ? tw__output(kernel, 0, &TW_SHAPE(found)) : NULL;
     if (status == TW_OK && !out)
         status = tw__error_status();

@@ -1,6 +1,5 @@
 /* Where the greatest or least element stands: ArgMax, ArgMin. The first of equals wins; what is not a number never does. */
-#include <math.h>
-
+#include "kernel/simd.h"
 #include "op/array/array.h"
 #include "rows.h"
 
@@ -96,6 +95,42 @@ static void search_rows(void *context, int64_t begin, int64_t end)
     }
 }
 
+/* Columns of float32: a block of them side by side. */
+typedef struct float_columns {
+    const float *data;
+    tw_tensor *out;
+    int64_t size, inner;
+    float sign;
+} float_columns;
+
+enum { COLUMNS = 256 };
+
+static TW_CLONES void search_row(const float *x, float sign, int32_t row, int64_t count, float *best, int32_t *found)
+{
+    for (int64_t j = 0; j < count; j++) {
+        float value = x[j] * sign;
+        found[j] = value > best[j] ? row : found[j];
+        best[j] = value > best[j] ? value : best[j];
+    }
+}
+
+static void search_columns(void *context, int64_t begin, int64_t end)
+{
+    const float_columns *f = context;
+    int64_t blocks = (f->inner + COLUMNS - 1) / COLUMNS;
+    for (int64_t n = begin; n < end; n++) {
+        int64_t outer = n / blocks, first = n % blocks * COLUMNS, count = f->inner - first < COLUMNS ? f->inner - first : COLUMNS;
+        float best[COLUMNS];
+        int32_t found[COLUMNS] = { 0 };
+        for (int64_t j = 0; j < count; j++)
+            best[j] = -INFINITY;
+        for (int64_t k = 0; k < f->size; k++)
+            search_row(f->data + (outer * f->size + k) * f->inner + first, f->sign, (int32_t)k, count, best, found);
+        for (int64_t j = 0; j < count; j++)
+            put_index(f->out, outer * f->inner + first + j, found[j]);
+    }
+}
+
 static tw_status search(tw__kernel *kernel, bool greatest)
 {
     const tw_tensor *in = kernel->inputs[0];
@@ -110,6 +145,12 @@ static tw_status search(tw__kernel *kernel, bool greatest)
             search_rows(&rows, 0, outer);
         else
             tw__parallel(outer, size < ROWS_ELEMENTS ? ROWS_ELEMENTS / size : 1, search_rows, &rows);
+        return TW_OK;
+    }
+    if (in->dtype == TW_FLOAT32 && inner >= 16 && size <= INT32_MAX) {
+        float_columns columns = { in->data, kernel->outputs[0], size, inner, greatest ? 1 : -1 };
+        int64_t each = size * (inner < COLUMNS ? inner : COLUMNS);
+        tw__parallel(outer * ((inner + COLUMNS - 1) / COLUMNS), ROWS_ELEMENTS / each + 1, search_columns, &columns);
         return TW_OK;
     }
     switch (in->dtype) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernel/order.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "rows.h"
@@ -91,6 +92,20 @@ static void put_index(tw_tensor *out, int64_t at, int64_t value)
         ((int16_t *)out->data)[at] = (int16_t)value;
 }
 
+static tw_status top_by_places(const tw_tensor *in, int64_t columns, int64_t k, tw_tensor *values, tw_tensor *indices)
+{
+    int64_t rows = in->count / columns;
+    size_t size = tw__element_size(in->dtype);
+    uint32_t *places = tw__alloc_array((size_t)(rows * k), sizeof *places);
+    tw_status status = places ? tw__order_rows(in->dtype, in->data, rows, columns, k, places) : tw__error_status();
+    for (int64_t i = 0; status == TW_OK && i < rows * k; i++) {
+        memcpy((char *)values->data + (size_t)i * size, (const char *)in->data + (size_t)(i / k * columns + places[i]) * size, size);
+        put_index(indices, i, places[i]);
+    }
+    tw__free(places);
+    return status;
+}
+
 static tw_status top_compute(tw__kernel *kernel)
 {
     const tw_tensor *in = kernel->inputs[0];
@@ -99,6 +114,8 @@ static tw_status top_compute(tw__kernel *kernel)
     size_t size = tw__element_size(in->dtype);
     if (values->count == 0)
         return TW_OK;
+    if (tw__order_has(in->dtype, columns))
+        return top_by_places(in, columns, k, values, indices);
     ranked *row = tw__alloc_array((size_t)columns, sizeof *row);
     if (!row)
         return tw__error_status();
@@ -261,11 +278,14 @@ static tw_status bins_compute(tw__kernel *kernel)
     bool dense = kernel->op == &tw__op_DenseBincount, binary = dense && TW_ATTR(kernel, "binary_output")->b;
     int64_t size = out->shape.dims[out->shape.rank - 1], columns = dense && in->shape.rank == 2 ? in->shape.dims[1] : 0;
     memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
+    bool plain = in->dtype == TW_INT32 && out->dtype == TW_INT32 && !weights->count && !binary && !columns;
     for (int64_t i = 0; i < in->count; i++) {
-        int64_t value = tw_tensor_int_at(in, i);
+        int64_t value = in->dtype == TW_INT32 ? ((const int32_t *)in->data)[i] : tw_tensor_int_at(in, i);
         if (value < 0)
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input arr must be non-negative! [Op:%s]", kernel->op->name);
-        if (value < size)
+        if (plain && value < size)
+            ((uint32_t *)out->data)[value]++;
+        else if (value < size)
             count_one(out, (columns ? i / columns * size : 0) + value, weights, i, binary);
     }
     return TW_OK;

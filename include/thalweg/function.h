@@ -61,6 +61,8 @@ TW_API_FUNCTION tw_function *tw_function_new_(tw_body body, void *user, const tw
 TW_API_FUNCTION tw_status tw_function_call(tw_function *function, tw_tensors arguments, tw_tensor **outputs, int *output_count);
 /* The same for a function of one result. NULL on failure. */
 TW_API_FUNCTION tw_tensor *tw_function_value(tw_function *function, tw_tensors arguments);
+/* How a call with these arguments runs, as text for free(): the steps, what they join, where values lie and how many bytes they take. */
+TW_API_FUNCTION char *tw_function_plan(tw_function *function, tw_tensors arguments);
 /* How often the body was traced. */
 TW_API_FUNCTION int64_t tw_function_traces(const tw_function *function);
 

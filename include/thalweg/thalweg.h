@@ -12,5 +12,6 @@
 #include <thalweg/graph.h>
 #include <thalweg/function.h>
 #include <thalweg/gradient.h>
+#include <thalweg/profile.h>
 
 #endif

@@ -6,7 +6,7 @@
 #include "extension.h"
 #include "function/function.h"
 
-enum { PATTERN_LIMIT = 16, ARGUMENT_LIMIT = 24, LONG_PLAN = 24, LARGE_INPUT = 65536 };
+enum { PATTERN_LIMIT = 16, ARGUMENT_LIMIT = 24 };
 
 /* ---- graph functions ---- */
 
@@ -111,9 +111,7 @@ static PyObject *trace(PyObject *self, PyObject *arguments)
 /* Runs it. Other Python threads may run meanwhile if it takes long. */
 static tw_status run(tw__function *f, tw_tensor *const *arguments, tw_tensor **outputs)
 {
-    bool is_long = !tw__tracing && f->plan && tw__plan_steps(f->plan) >= LONG_PLAN;
-    for (int i = 0; !tw__tracing && !is_long && i < f->argument_count; i++)
-        is_long = arguments[i]->count >= LARGE_INPUT;
+    bool is_long = !tw__tracing && f->plan && tw__plan_takes_long(f->plan);
     if (!is_long)
         return tw__function_call(f, arguments, outputs);
     PyThreadState *thread = tw__py_unlock();
@@ -141,6 +139,27 @@ static PyObject *call_flat(PyObject *self, PyObject *list)
         tw_release(arguments[i]);
     tw__free(arguments);
     tw__free(outputs);
+    return out;
+}
+
+/* plan(list of tensors, or None): how it runs, as text. */
+static PyObject *plan_text(PyObject *self, PyObject *list)
+{
+    tw__function *f = ((graph_function *)self)->function;
+    bool given = list != Py_None, good = true;
+    if (given && (!PyList_Check(list) || PyList_Size(list) != f->argument_count))
+        return tw__py_error(PyExc_TypeError, "%s takes a list of %d tensors", f->name, f->argument_count);
+    tw_tensor **arguments = tw__alloc_array((size_t)f->argument_count + 1, sizeof *arguments);
+    if (!arguments)
+        return tw__py_raise();
+    for (int i = 0; good && given && i < f->argument_count; i++)
+        good = (arguments[i] = tw__py_to_tensor(PyList_GetItem(list, i), f->inputs[i]->out_dtypes[0], TW_HINT)) != NULL;
+    char *text = good ? tw__function_plan_text(f, given ? arguments : NULL) : NULL;
+    PyObject *out = text ? PyUnicode_FromString(text) : good ? tw__py_raise() : NULL;
+    for (int i = 0; i < f->argument_count; i++)
+        tw_release(arguments[i]);
+    tw__free(arguments);
+    tw__free(text);
     return out;
 }
 
@@ -198,6 +217,7 @@ static PyObject *get_captures(PyObject *self, void *unused)
 
 static PyMethodDef graph_function_methods[] = {
     { "call_flat", call_flat, METH_O, "Calls it with a list of tensors; gives a list." },
+    { "plan", plan_text, METH_O, "How it runs with such tensors, as text." },
     { 0 },
 };
 static PyGetSetDef graph_function_getters[] = {

@@ -137,6 +137,11 @@ class ConcreteFunction:
                 error, args, kwargs, self.pretty_printed_signature(verbose=False))) from None
         return self.pack(self._function.call_flat(tensors))
 
+    def plan(self, *args, **kwargs):
+        """How a call with these arguments runs, as text: the steps, what they join, where values lie and how many bytes they take. Without
+        arguments: what is known of every call."""
+        return self._function.plan(self._tensors(args, kwargs) if args or kwargs else None)
+
     def _tensors(self, args, kwargs):
         parameters = [p for p in self._parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         given = dict(zip((p.name for p in parameters), args))
@@ -420,6 +425,12 @@ class Tracer:
             if concrete is None:
                 concrete, _ = self._first_or_new(walk)
         return concrete
+
+    def plan(self, *args, **kwargs):
+        """How a call with these arguments runs, as text; see ConcreteFunction.plan. It is traced if no such call was."""
+        concrete = self.get_concrete_function(*args, **kwargs)
+        given = [a for a in [*args, *kwargs.values()] if _structure.is_array(a)]
+        return concrete.plan(*args, **kwargs) if len(given) == len(args) + len(kwargs) else concrete.plan()
 
     def experimental_get_tracing_count(self):
         return self._traces - (1 if self._created else 0)

@@ -32,5 +32,8 @@ void tw__plan_free(tw__plan *plan);
 /* Values are borrowed; outputs are new references. Several threads may run one plan at once. */
 tw_status tw__plan_run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs);
 int tw__plan_steps(const tw__plan *plan);
+bool tw__plan_takes_long(const tw__plan *plan); /* long enough to let others run meanwhile */
+/* The plan as text: its steps, what they join, where values lie, how many bytes they take. With `values`, the plan for arguments like these. */
+tw_status tw__plan_print(tw__plan *plan, const char *name, tw_tensor *const *values, tw__text *text);
 
 #endif

@@ -8,7 +8,7 @@
  *   plan.c     nodes -> steps                    special.c  plans for the shapes of a call, and the cache of them
  *   passes.c   what is settled without a step    run.c      frames, and the loop over the steps
  *   steps.c    what passes do to steps           print.c    plans as text
- *   layout.c   where values lie */
+ *   layout.c   where values lie                  hook.c     reports of steps */
 #ifndef TW_EXEC_INTERNAL_H
 #define TW_EXEC_INTERNAL_H
 
@@ -91,6 +91,7 @@ struct tw__plan {
     int constant_count;
     int most_inputs, most_outputs;
     int64_t arena_bytes;    /* of a frame's block */
+    bool takes_long;        /* some of its steps are large, or there are many */
     struct tw__plan *general; /* the plan that it is a special one of; itself if it is none */
     tw__kernel_state *states; /* of a general plan; special ones go on with them */
     size_t state_count, state_capacity;
@@ -145,6 +146,11 @@ bool tw__pass_share(tw__draft *draft, const tw__node *node, const int32_t *input
 
 /* ---- inside ---- */
 
+/* Reports (hook.c): whether somebody wants them, and one that began at `start`. */
+extern _Atomic bool tw__step_reports;
+int64_t tw__step_clock(void);
+void tw__step_report(const tw__step *step, int64_t start, int64_t bytes);
+
 void tw__step_end(tw__step *step);
 bool tw__op_reads_only(const tw_op *op);          /* stateful, but without effects */
 tw_status tw__plan_sweep(tw__plan *plan);         /* takes out steps that are gone or not needed */
@@ -157,6 +163,8 @@ tw_status tw__plan_execute(tw__plan *plan, tw_tensor *const *values, tw_tensor *
 struct tw__specials *tw__specials_new(tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count);
 void tw__specials_free(struct tw__specials *specials);
 tw_status tw__specials_run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs);
+/* The plan that arguments of these shapes run with once they have come twice; *own tells that the caller frees it. NULL on failure. */
+tw__plan *tw__specials_plan(tw__plan *plan, tw_tensor *const *values, bool *own);
 /* Whether the arguments have just the dtypes and shapes that the plan was made for. */
 bool tw__plan_fits(const tw__plan *plan, tw_tensor *const *values);
 

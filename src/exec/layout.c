@@ -14,6 +14,7 @@
 
 enum { ALIGNMENT = 64 };
 static const int64_t large_bytes = 1 << 16;
+static const int many_steps = 24;
 
 /* ---- which values the frame keeps ---- */
 
@@ -280,6 +281,7 @@ tw_status tw__plan_layout(tw__plan *plan)
         TW_TRY(choose(plan));
     TW_TRY(find_ends(plan));
     block b = { 0 };
+    plan->takes_long = plan->step_count >= many_steps;
     tw_status status = place_values(plan, &b);
     tw__free(b.gaps);
     for (int s = 0; status == TW_OK && s < plan->step_count; s++) {
@@ -291,16 +293,20 @@ tw_status tw__plan_layout(tw__plan *plan)
         if (!step->out_dtypes)
             return TW_RESOURCE_EXHAUSTED;
         step->fixed = step->known;
-        step->large = !step->known;
+        bool unknown = false, hands_on = shows_input(plan, step) || (!step->run && tw__op_reads_only(step->op));
         for (int k = 0; k < step->output_count; k++) {
             const tw__place *out = &plan->places[step->outputs[k]];
             step->out_dtypes[k] = out->dtype;
             step->fixed &= out->where == TW_IN_ARENA || out->where == TW_IN_HEADER;
+            unknown |= out->bytes < 0;
             bytes += out->bytes;
         }
-        for (int k = 0; k < step->input_count; k++)
+        for (int k = 0; k < step->input_count; k++) {
+            unknown |= plan->places[step->inputs[k]].bytes < 0;
             bytes += plan->places[step->inputs[k]].bytes;
-        step->large |= bytes >= large_bytes;
+        }
+        step->large = has_function(step) || (!hands_on && (unknown || bytes >= large_bytes || (step->effects && !step->known)));
+        plan->takes_long |= step->large;
     }
     return status;
 }

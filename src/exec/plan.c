@@ -116,12 +116,13 @@ static bool computes(const tw__plan *plan, const tw__step *step)
  * ones) are constants. */
 static bool shapes_known(const tw__plan *plan, const tw__step *step)
 {
+    bool asks = !step->op->unary && !step->op->binary && step->op != &tw__op_Cast;
     for (int i = 0; i < step->input_count; i++) {
         const tw__place *from = &plan->places[step->inputs[i]];
         if (!tw__shape_known(&from->shape))
             return false;
         bool is_short = tw__place_count(plan, step->inputs[i]) <= 2 * TW_MAX_RANK;
-        if (is_short && !from->constant && tw__dtype_is_integer(from->dtype))
+        if (asks && is_short && !from->constant && tw__dtype_is_integer(from->dtype))
             return false;
     }
     for (int i = 0; i < step->output_count; i++) {
@@ -320,4 +321,9 @@ void tw__plan_free(tw__plan *plan)
 int tw__plan_steps(const tw__plan *plan)
 {
     return plan->step_count;
+}
+
+bool tw__plan_takes_long(const tw__plan *plan)
+{
+    return plan->takes_long;
 }

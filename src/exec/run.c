@@ -303,14 +303,29 @@ static tw_status check_interrupt(struct timespec *last)
     return tw__interrupt_hook();
 }
 
-static tw_status run_steps(tw__plan *plan, frame *f)
+static int64_t bytes_seen(const tw__step *now, const frame *f)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < now->input_count; k++)
+        bytes += f->inputs[k]->count * (int64_t)tw__element_size(f->inputs[k]->dtype);
+    for (int k = 0; k < now->output_count; k++) {
+        const tw_tensor *value = f->values[now->outputs[k]];
+        bytes += value->count * (int64_t)tw__element_size(value->dtype);
+    }
+    return bytes;
+}
+
+static inline tw_status run_steps_with(tw__plan *plan, frame *f, bool reports)
 {
     static _Thread_local struct timespec last;
     int until_check = CHECK_STEPS;
     for (int s = 0; s < plan->step_count; s++) {
         tw__step *now = &plan->steps[s];
         f->step = s;
+        int64_t start = reports ? tw__step_clock() : 0;
         TW_TRY(run_step(plan, now, f));
+        if (reports)
+            tw__step_report(now, start, bytes_seen(now, f));
         for (int k = 0; k < now->dropped_count; k++) {
             tw_release(f->values[now->dropped[k]]);
             f->values[now->dropped[k]] = NULL;
@@ -325,6 +340,13 @@ static tw_status run_steps(tw__plan *plan, frame *f)
         }
     }
     return TW_OK;
+}
+
+static tw_status run_steps(tw__plan *plan, frame *f)
+{
+    if (__builtin_expect(atomic_load_explicit(&tw__step_reports, memory_order_relaxed), 0))
+        return run_steps_with(plan, f, true);
+    return run_steps_with(plan, f, false);
 }
 
 static tw_status give_outputs(tw__plan *plan, frame *f, tw_tensor **outputs)

@@ -169,3 +169,19 @@ tw_status tw__specials_run(tw__plan *general, tw_tensor *const *values, tw_tenso
     atomic_fetch_sub(&s->inside, 1);
     return status;
 }
+
+tw__plan *tw__specials_plan(tw__plan *general, tw_tensor *const *values, bool *own)
+{
+    tw__specials *s = general->specials;
+    bool compatible;
+    *own = false;
+    if (tw__plan_fits(general, values))
+        return general;
+    if (check(general, values, &compatible) != TW_OK)
+        return NULL;
+    *own = true;
+    tw__hold_take(&general->lock);
+    tw__plan *plan = tw__plan_make(general->graph, s->arguments, s->argument_count, s->outputs, s->output_count, general, values);
+    tw__hold_give(&general->lock);
+    return plan;
+}

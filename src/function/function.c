@@ -183,6 +183,24 @@ tw_status tw__function_run(tw__function *f, tw_tensor *const *inputs, tw_tensor 
     return status;
 }
 
+char *tw__function_plan_text(tw__function *f, tw_tensor *const *arguments)
+{
+    if (!f->plan && make_plan(f) != TW_OK)
+        return NULL;
+    tw_tensor **inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *inputs);
+    if (!inputs)
+        return NULL;
+    for (int i = 0; arguments && i < f->input_count; i++)
+        inputs[i] = i < f->argument_count ? arguments[i] : f->captures[i - f->argument_count];
+    tw__text text = { 0 };
+    tw_status status = tw__plan_print(f->plan, f->name, arguments ? inputs : NULL, &text);
+    tw__free(inputs);
+    if (status == TW_OK)
+        return tw__text_take(&text);
+    tw__text_free(&text);
+    return NULL;
+}
+
 tw_dtype tw__function_output_dtype(const tw__function *f, int output)
 {
     return f->outputs[output].node->out_dtypes[f->outputs[output].output];

@@ -298,6 +298,18 @@ tw_status tw_function_call(tw_function *f, tw_tensors arguments, tw_tensor **out
     return status;
 }
 
+char *tw_function_plan(tw_function *f, tw_tensors arguments)
+{
+    if (check_call(f, arguments) != TW_OK)
+        return NULL;
+    tw__function *graph = f->only ? tw_retain(f->only) : NULL;
+    if (!graph && find(f, arguments, &graph) != TW_OK)
+        return NULL;
+    char *text = tw__function_plan_text(graph, arguments.items);
+    tw_release(graph);
+    return text;
+}
+
 tw_tensor *tw_function_value(tw_function *f, tw_tensors arguments)
 {
     tw_tensor *output = NULL;

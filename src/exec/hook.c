@@ -1,0 +1,35 @@
+/* Reports of steps (<thalweg/profile.h>). A run asks once whether somebody wants them; nothing else is paid for when nobody does. */
+#include <stdatomic.h>
+#include <time.h>
+
+#include <thalweg/profile.h>
+
+#include "exec/internal.h"
+
+_Atomic bool tw__step_reports;
+static _Atomic(tw_step_hook) hook;
+static _Atomic(void *) hook_user;
+
+void tw_set_step_hook(tw_step_hook given, void *user)
+{
+    atomic_store(&tw__step_reports, false);
+    atomic_store(&hook, NULL); /* so that a hook never gets another one's user */
+    atomic_store(&hook_user, user);
+    atomic_store(&hook, given);
+    atomic_store(&tw__step_reports, given != NULL);
+}
+
+int64_t tw__step_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void tw__step_report(const tw__step *step, int64_t start, int64_t bytes)
+{
+    tw_step_event event = { step->node->name, step->label ? step->label : step->op->name, start, tw__step_clock() - start, bytes };
+    tw_step_hook call = atomic_load(&hook);
+    if (call)
+        call(atomic_load(&hook_user), &event);
+}

@@ -111,7 +111,7 @@ static PyObject *trace(PyObject *self, PyObject *arguments)
 /* Runs it. Other Python threads may run meanwhile if it takes long. */
 static tw_status run(tw__function *f, tw_tensor *const *arguments, tw_tensor **outputs)
 {
-    bool is_long = !tw__tracing && f->plan && tw__plan_takes_long(f->plan);
+    bool is_long = !tw__tracing && tw__function_takes_long(f);
     if (!is_long)
         return tw__function_call(f, arguments, outputs);
     PyThreadState *thread = tw__py_unlock();
@@ -241,7 +241,7 @@ typedef enum part_kind { TENSOR_PART, LITERAL_PART, OBJECT_PART } part_kind;
 typedef struct part {
     part_kind kind;
     tw_dtype dtype;
-    tw_shape shape;
+    tw_shape shape;   /* may be partial */
     PyObject *object; /* the literal; a weak reference to the object */
 } part;
 
@@ -279,11 +279,20 @@ static bool is_literal(PyObject *value)
            PyBytes_Check(value);
 }
 
+static bool shape_fits(const tw_shape *pattern_shape, const tw_shape *shape)
+{
+    if (pattern_shape->rank < 0)
+        return true;
+    bool fits = pattern_shape->rank == shape->rank;
+    for (int i = 0; fits && i < shape->rank; i++)
+        fits = pattern_shape->dims[i] < 0 || pattern_shape->dims[i] == shape->dims[i];
+    return fits;
+}
+
 static bool part_fits(const part *p, PyObject *argument, const tw_tensor *tensor)
 {
     if (p->kind == TENSOR_PART)
-        return tensor && tensor->dtype == p->dtype && tensor->shape.rank == p->shape.rank &&
-               (p->shape.rank <= 0 || memcmp(tensor->shape.dims, p->shape.dims, (size_t)p->shape.rank * sizeof *p->shape.dims) == 0);
+        return tensor && tensor->dtype == p->dtype && shape_fits(&p->shape, &tensor->shape);
     if (tensor)
         return false;
     if (p->kind == OBJECT_PART)
@@ -454,6 +463,12 @@ static PyObject *remember(PyObject *callable, PyObject *given)
         good = make_part(&p->parts[i], i < positional ? PyTuple_GetItem(arguments, i) : PyList_GetItem(values, i - positional),
                          (PyObject *)ndarray_type);
         p->count = (int)i + good;
+    }
+    for (Py_ssize_t i = 0; good && i < inputs; i++) { /* a graph that takes several shapes serves them all */
+        const tw_shape *shape = &((graph_function *)target)->function->inputs[i]->out_shapes[0];
+        part *from = &p->parts[p->sources[i]];
+        if (from->kind == TENSOR_PART && !tw__shape_known(shape))
+            from->shape = *shape;
     }
     Py_XDECREF(values);
     PyErr_Clear();

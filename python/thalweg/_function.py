@@ -6,6 +6,7 @@ for a new key, and tells the C side what to do the next time."""
 import collections
 import functools
 import inspect
+import os
 import threading
 import weakref
 
@@ -14,6 +15,14 @@ from thalweg import _core, _log, _structure
 _lock = threading.RLock()  # one trace at a time
 _LIMIT = 1024              # concrete functions that one function keeps; the least recently used goes
 _numbers = iter(range(1, 1 << 62))
+
+
+def _after_fork():
+    global _lock
+    _lock = threading.RLock()  # another thread may have held it
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 class Creation:

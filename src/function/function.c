@@ -183,6 +183,15 @@ tw_status tw__function_run(tw__function *f, tw_tensor *const *inputs, tw_tensor 
     return status;
 }
 
+bool tw__function_takes_long(tw__function *f)
+{
+    if (__builtin_expect(!f->plan, 0) && make_plan(f) != TW_OK) {
+        tw_clear_error(); /* the run reports it */
+        return false;
+    }
+    return tw__plan_takes_long(f->plan);
+}
+
 char *tw__function_plan_text(tw__function *f, tw_tensor *const *arguments)
 {
     if (!f->plan && make_plan(f) != TW_OK)

@@ -350,3 +350,32 @@ def test_threads():
 def test_arguments_without_effect_are_refused(argument):
     with pytest.raises(NotImplementedError, match=argument):
         tf.function(lambda x: x, **{argument: {"a": "b"}})
+
+
+def test_plan():
+    @tf.function(input_signature=[tf.TensorSpec([None, 4]), tf.TensorSpec([4, 4])])
+    def f(x, w):
+        return tf.reduce_sum(tf.reshape(tf.tanh(tf.matmul(x, w)) + 1.0, [-1]))
+
+    text = f.plan(tf.ones([8, 4]), tf.ones([4, 4]))
+    assert text.startswith("plan of ") and "float32 [8,4]" in text and "MatMul" in text and "128 bytes at 0" in text
+    general = f.get_concrete_function().plan()
+    assert "float32 [?,4]" in general
+    assert f.get_concrete_function().plan(tf.ones([8, 4]), tf.ones([4, 4])) == text
+    assert f.experimental_get_tracing_count() == 1
+    with pytest.raises(TypeError):
+        f.get_concrete_function().plan(tf.ones([8, 4]))
+
+
+def test_shapes_that_are_not_known():
+    """The same function with many shapes, each twice: plans come and go."""
+    @tf.function(input_signature=[tf.TensorSpec(None), tf.TensorSpec([None])])
+    def f(x, y):
+        flat = tf.reshape(x, [-1])
+        return tf.reshape(flat * 2.0, tf.shape(x)) + tf.reduce_sum(y[1:]), tf.size(x) * tf.shape(y)[0]
+
+    for _ in range(2):
+        for n in range(1, 30):
+            for shape in ([n], [n, 2], [1, n, 3]):
+                a, b = f(tf.ones(shape), tf.ones([n]))
+                assert a.shape == shape and float(tf.reduce_max(a)) == n + 1 and int(b) == np.prod(shape) * n

@@ -240,6 +240,101 @@ print("done")
     assert (process.returncode, out) == (0, "done\n"), err
 
 
+@pytest.mark.parametrize("body", ["loop(tf.constant(2000000000))", "products(tf.ones([512, 512]))"])
+def test_interrupt_of_a_function(tmp_path, body):
+    """Ctrl-C ends a call of a long function within a second: one loop, or thousands of steps."""
+    process = start("""
+@tf.function(autograph=False)
+def loop(n):
+    return tf.while_loop(lambda i: i < n, lambda i: [i + 1], [tf.constant(0)])[0]
+
+@tf.function(autograph=False)
+def products(a):
+    x = a
+    for _ in range(2000):
+        x = tf.matmul(x, a) * 1e-3
+    return tf.reduce_sum(x)
+
+loop(tf.constant(1))
+products(tf.ones([2, 2]))
+products.get_concrete_function(tf.ones([512, 512]))
+print("ready", flush=True)
+for _ in range(2):
+    try:
+        while True:
+            %s
+    except KeyboardInterrupt:
+        print("caught", flush=True)
+assert int(loop(tf.constant(7))) == 7
+assert float(tf.reduce_sum(products(tf.ones([2, 2])))) >= 0
+print("done")
+""" % body, tmp_path)
+    assert process.stdout.readline() == "ready\n"
+    for _ in range(2):
+        time.sleep(0.3)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "caught\n"
+        assert time.time() - sent < 5  # a second, on a machine that has nothing else to do
+    assert process.stdout.readline() == "done\n"
+    assert process.wait(timeout=60) == 0, process.stderr.read()
+
+
+def test_functions_in_threads_and_children(tmp_path):
+    """Several threads call one function, with shapes that have a plan and shapes that get one; children made meanwhile go on with it."""
+    assert run("""
+import warnings
+warnings.simplefilter("ignore")
+weight = tf.Variable(tf.ones([16, 16]))
+
+@tf.function(input_signature=[tf.TensorSpec([None, 16])], autograph=False)
+def f(x):
+    y = tf.reshape(tf.matmul(x, weight), [-1])
+    _, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: [i + 1, tf.tanh(y) * 2.0], [tf.constant(0), y])
+    return tf.reduce_sum(tf.reshape(y, tf.shape(x)), axis=1)
+
+def expected(rows):
+    y = np.full([rows, 16], 1.6, "f4")
+    for _ in range(3):
+        y = np.tanh(y) * 2
+    return y.sum(1)
+
+def check(rows):
+    np.testing.assert_allclose(f(tf.fill([rows, 16], 0.1)).numpy(), expected(rows), rtol=1e-5)
+
+check(1)
+stop, wrong = False, []
+def work(number):
+    i = 0
+    while not stop:
+        try:
+            check(1 + (number * 7 + i) % 40)
+        except Exception as error:
+            wrong.append(error)
+            return
+        i += 1
+
+threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+[t.start() for t in threads]
+statuses = []
+for i in range(20):
+    pid = os.fork()
+    if pid == 0:
+        code = 9
+        try:
+            for rows in range(1, 60):
+                check(rows)
+            code = 0
+        finally:
+            os._exit(code)
+    statuses.append(joined(pid))
+stop = True
+[t.join() for t in threads]
+assert statuses == [0] * 20 and not wrong, (statuses, wrong)
+print("done")
+""", tmp_path) == "done\n"
+
+
 EXITS = {
     "live objects": """
 tape = tf.GradientTape(persistent=True)

@@ -1,6 +1,7 @@
 /* The worker threads.
  *
- * One job at a time: an array of chunks that the caller and the workers take from a counter. Workers look out for a new job for a
+ * One job at a time: an array of chunks, of which every thread has a share: the same places each time a job is as large, so that what it
+ * touched lies in its caches. A thread that is done takes from the others' shares. Workers look out for a new job for a
  * few microseconds before they sleep on a futex, so handing over costs far less than a wake-up while work keeps coming. A call that
  * finds the pool at work for another thread, or that comes from inside a chunk, does its work itself.
  *
@@ -34,7 +35,12 @@ static struct {
     int started;          /* workers that run */
     bool starting_failed; /* the system gave fewer threads than asked for: don't ask again with every job */
     job job;
-    _Alignas(64) _Atomic int64_t next;      /* first index of the next chunk */
+    uint32_t seen_at_start[THREADS_LIMIT];
+    struct {
+        _Alignas(64) _Atomic int64_t next; /* the share's next chunk */
+        int64_t end;
+    } shares[THREADS_LIMIT];
+    int share_count;
     _Alignas(64) _Atomic uint32_t signal;   /* changes with every job; workers sleep on it */
     _Alignas(64) _Atomic uint32_t active;   /* workers inside the job; the caller sleeps on it */
     _Alignas(64) _Atomic bool open, stop;
@@ -65,16 +71,29 @@ static void futex_wake(_Atomic uint32_t *word, int count)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
-static void take_chunks(void)
+static void take_chunks(int own)
 {
     const job *j = &pool.job;
-    for (;;) {
-        int64_t begin = atomic_fetch_add_explicit(&pool.next, j->chunk, memory_order_relaxed);
-        if (begin >= j->count)
-            return;
-        int64_t end = j->count - begin < j->chunk ? j->count : begin + j->chunk;
-        j->body(j->context, begin, end);
+    for (int k = 0; k < pool.share_count; k++) {
+        int share = (own + k) % pool.share_count;
+        for (;;) {
+            int64_t at = atomic_fetch_add_explicit(&pool.shares[share].next, 1, memory_order_relaxed);
+            if (at >= pool.shares[share].end)
+                break;
+            int64_t begin = at * j->chunk, end = j->count - begin < j->chunk ? j->count : begin + j->chunk;
+            j->body(j->context, begin, end);
+        }
     }
+}
+
+static void share_out(const job *j, int shares)
+{
+    int64_t chunks = (j->count + j->chunk - 1) / j->chunk;
+    for (int i = 0; i < shares; i++) {
+        atomic_store_explicit(&pool.shares[i].next, chunks / shares * i + chunks % shares * i / shares, memory_order_relaxed);
+        pool.shares[i].end = chunks / shares * (i + 1) + chunks % shares * (i + 1) / shares;
+    }
+    pool.share_count = shares;
 }
 
 static void wait_for_signal(uint32_t seen)
@@ -90,9 +109,10 @@ static void wait_for_signal(uint32_t seen)
     atomic_fetch_sub(&pool.sleepers, 1);
 }
 
-static void *work(void *seen_at_start)
+static void *work(void *number)
 {
-    uint32_t seen = (uint32_t)(uintptr_t)seen_at_start;
+    int own = (int)(uintptr_t)number;
+    uint32_t seen = pool.seen_at_start[own];
     inside = true;
     for (;;) {
         wait_for_signal(seen);
@@ -102,7 +122,7 @@ static void *work(void *seen_at_start)
         atomic_fetch_add(&pool.active, 1);
         if (atomic_load(&pool.open)) {
             tw__denormals_restore(pool.job.denormals);
-            take_chunks();
+            take_chunks(own);
         }
         if (atomic_fetch_sub(&pool.active, 1) == 1 && atomic_load(&pool.caller_sleeps))
             futex_wake(&pool.active, 1);
@@ -192,8 +212,9 @@ static void start_workers(int workers)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool.started < workers) {
-        uintptr_t seen = atomic_load(&pool.signal);
-        if (pthread_create(&pool.threads[pool.started], NULL, work, (void *)seen) != 0) {
+        uintptr_t number = (uintptr_t)pool.started + 1; /* the caller is 0 */
+        pool.seen_at_start[number] = atomic_load(&pool.signal);
+        if (pthread_create(&pool.threads[pool.started], NULL, work, (void *)number) != 0) {
             pool.starting_failed = true;
             break;
         }
@@ -242,11 +263,11 @@ void tw__parallel(int64_t count, int64_t grain, void (*body)(void *context, int6
     if (pool.started < threads - 1 && !pool.starting_failed)
         start_workers(threads - 1);
     pool.job = (job){ count, chunk, body, context, tw__denormals_get() };
-    atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
+    share_out(&pool.job, pool.started + 1);
     atomic_store(&pool.open, true);
     signal_workers();
     inside = true;
-    take_chunks();
+    take_chunks(0);
     inside = false;
     atomic_store(&pool.open, false);
     wait_for_workers();

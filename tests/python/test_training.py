@@ -78,3 +78,12 @@ def test_going_on_from_a_checkpoint_of_tensorflow(tmp_path):
     ahead = [step(model, optimizer, *batch(x, y, i)) for i in range(25, 30)]
     assert [step(again, other, *batch(x, y, i)) for i in range(25, 30)] == ahead
     status.assert_consumed()
+
+
+def test_denormals_are_zero():
+    """As in TensorFlow, eagerly and in functions; the program's own arithmetic stays as it is."""
+    small, tiny = tf.fill([100000], 1e-30), tf.fill([100000], 1e-10)
+    for multiply in (tf.multiply, tf.function(tf.multiply)):
+        assert not np.any(multiply(small, tiny).numpy()) and float(multiply(small[0], tiny[0])) == 0
+        assert not np.any(multiply(tf.fill([100000], 1e-40), 1e10).numpy())
+    assert 1e-300 * 1e-10 > 0 and np.float32(1e-30) * np.float32(1e-10) > 0

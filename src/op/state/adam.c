@@ -50,8 +50,10 @@ tw_status tw__adam_update(tw__resource *const *slots, int count, const tw_tensor
     void *data[TW_RESOURCES_AT_ONCE] = { NULL };
     TW_TRY(tw__resources_lock(slots, count, data));
     tw_status status = check(slots, count, gradient->dtype, gradient->count);
+    uint64_t denormals = tw__denormals_flush();
     if (status == TW_OK)
         tw__adam_step(gradient->dtype, data[0], data[1], data[2], data[3], gradient->data, gradient->count, numbers);
+    tw__denormals_restore(denormals);
     tw__resources_unlock(slots, count);
     return status;
 }

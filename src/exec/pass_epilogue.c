@@ -1,8 +1,9 @@
 /* A product or convolution, the bias that is added to it and the activation function that follows, as one step:
  *
- *     MatMul | Conv2D | DepthwiseConv2dNative  ->  BiasAdd, or AddV2 of a vector  ->  Relu, Relu6, …
+ *     MatMul | Conv2D | DepthwiseConv2dNative  ->  Reshape, Squeeze  ->  BiasAdd, or AddV2 of a vector  ->  Relu, Relu6, …
  *
- * Each may be read by the next alone. The kernel finishes a piece of the result while it is in the cache; the bits are those of the
+ * A Reshape that keeps the last dimension (a dense layer on sequences, a convolution in one dimension) changes nothing for the others. Each
+ * may be read by the next alone. The kernel finishes a piece of the result while it is in the cache; the bits are those of the
  * separate calls (kernel/epilogue.h). Steps of known shapes only, of float and double. */
 #include <stdio.h>
 
@@ -36,7 +37,8 @@ static tw_status run_product(const tw__step *step, tw_tensor *const *inputs, tw_
 {
     const joined *j = step->data;
     tw__epilogue then = epilogue_of(j, inputs);
-    return tw__gemm_then(outputs[0]->dtype, outputs[0]->shape.dims[0], outputs[0]->shape.dims[1], inputs[A]->shape.dims[!j->transpose_a],
+    const tw_shape *a = &inputs[A]->shape, *b = &inputs[B]->shape;
+    return tw__gemm_then(outputs[0]->dtype, a->dims[j->transpose_a], b->dims[!j->transpose_b], a->dims[!j->transpose_a],
                          matrix_of(inputs[A], j->transpose_a), matrix_of(inputs[B], j->transpose_b), outputs[0]->data, &then);
 }
 
@@ -96,6 +98,15 @@ static int32_t only_reader(const tw__uses *uses, const int32_t *reader, int32_t 
     return uses->reads[place] == 1 ? reader[place] : -1;
 }
 
+/* The step shows the same elements under a shape with the same last dimension. */
+static bool keeps_channels(const tw__plan *plan, const tw__step *step)
+{
+    if (step->gone || step->run || (step->op != &tw__op_Reshape && step->op != &tw__op_Squeeze))
+        return false;
+    const tw_shape *from = &plan->places[step->inputs[0]].shape, *to = &plan->places[step->outputs[0]].shape;
+    return tw__shape_known(to) && to->rank >= 1 && from->dims[from->rank - 1] == to->dims[to->rank - 1];
+}
+
 static bool prepare(const tw__plan *plan, const tw__step *step, joined *j)
 {
     if (step->op == &tw__op_MatMul) {
@@ -113,8 +124,8 @@ static bool prepare(const tw__plan *plan, const tw__step *step, joined *j)
     return true;
 }
 
-/* `bias` and `activation` are steps, or -1. */
-static tw_status join(tw__plan *plan, int first, int bias, int activation, int bias_at)
+/* `reshape`, `bias` and `activation` are steps, or -1; one of the latter two is there. */
+static tw_status join(tw__plan *plan, int first, int reshape, int bias, int activation, int bias_at)
 {
     joined *j = tw__alloc_zero(sizeof *j);
     if (!j)
@@ -138,6 +149,8 @@ static tw_status join(tw__plan *plan, int first, int bias, int activation, int b
     tw__step_set_run(last, is_convolution(from) ? run_convolution : run_product, j, tw__free, j->label);
     if (bias >= 0 && activation >= 0)
         tw__step_remove(&plan->steps[bias]);
+    if (reshape >= 0)
+        tw__step_remove(&plan->steps[reshape]);
     tw__step_remove(from);
     return TW_OK;
 }
@@ -159,7 +172,14 @@ tw_status tw__pass_epilogue(tw__plan *plan)
         if (!is_plain(plan, step) || (step->op != &tw__op_MatMul && !is_convolution(step)))
             continue;
         int32_t place = step->outputs[0];
-        int bias = only_reader(&uses, reader, place), bias_at = bias >= 0 && is_plain(plan, &plan->steps[bias]) ? bias_input(plan, &plan->steps[bias]) : -1;
+        int reshape = only_reader(&uses, reader, place);
+        if (reshape >= 0 && plan->steps[reshape].inputs[0] == place && keeps_channels(plan, &plan->steps[reshape]))
+            place = plan->steps[reshape].outputs[0];
+        else
+            reshape = -1;
+        int bias = only_reader(&uses, reader, place), bias_at = -1;
+        if (bias >= 0 && is_plain(plan, &plan->steps[bias]))
+            bias_at = bias_input(plan, &plan->steps[bias]);
         if (bias_at >= 0 && plan->steps[bias].inputs[1 - bias_at] == place)
             place = plan->steps[bias].outputs[0];
         else
@@ -168,7 +188,7 @@ tw_status tw__pass_epilogue(tw__plan *plan)
         if (activation >= 0 && (!is_plain(plan, &plan->steps[activation]) || !is_activation(&plan->steps[activation])))
             activation = -1;
         if (bias >= 0 || activation >= 0)
-            status = join(plan, s, bias, activation, bias_at);
+            status = join(plan, s, reshape, bias, activation, bias_at);
     }
     tw__free(reader);
     tw__uses_free(&uses);

@@ -13,6 +13,8 @@ typedef struct form {
     bool no_bias;
     const tw_op *activation; /* or NULL */
     bool read_elsewhere;     /* the product is an output too */
+    bool reshapes;           /* to more dimensions, the last as it was */
+    bool reshapes_channels;  /* … to others */
 } form;
 
 static tw_tensor *product(const form *f, tw_tensor *x, tw_tensor *filter)
@@ -30,9 +32,16 @@ static tw_status body(void *context, tw_tensor *const *arguments, int count, tw_
     assert_int_equal(count, 3);
     tw_tensor *first = product(f, arguments[0], arguments[1]);
     tw_tensor *last = tw_retain(first);
-    if (!f->no_bias) {
+    if (f->reshapes || f->reshapes_channels) {
+        const int32_t sizes[] = { f->reshapes ? ROWS : 2 * ROWS, 1, f->reshapes ? COLUMNS : COLUMNS / 2 };
+        tw_auto tw_tensor *shape = tw_tensor_new(TW_INT32, TW_SHAPE(3), sizes);
         tw_release(last);
-        last = f->adds ? TW_BINARY(AddV2, arguments[2], first) : TW_BINARY(BiasAdd, first, arguments[2]);
+        last = tw_reshape(first, shape);
+    }
+    if (!f->no_bias) {
+        tw_tensor *sum = f->adds ? TW_BINARY(AddV2, arguments[2], last) : TW_BINARY(BiasAdd, last, arguments[2]);
+        tw_release(last);
+        last = sum;
     }
     if (f->activation) {
         tw_tensor *active = tw__call(f->activation, TW_IN(last), 1, NULL, 0);
@@ -115,6 +124,9 @@ static void products(void **state)
     check(TW_FLOAT32, (form){ .activation = NULL }, 1, "MatMul BiasAdd");
     check(TW_FLOAT32, (form){ .activation = &tw__op_Exp }, 2, "Exp");
     check(TW_FLOAT32, (form){ .activation = &tw__op_Relu, .read_elsewhere = true }, 3, "Relu");
+    check(TW_FLOAT32, (form){ .activation = &tw__op_Relu, .reshapes = true }, 1, "MatMul BiasAdd Relu");
+    check(TW_FLOAT32, (form){ .adds = true, .reshapes = true }, 1, "MatMul BiasAdd");
+    check(TW_FLOAT32, (form){ .activation = &tw__op_Relu, .no_bias = true, .reshapes_channels = true }, 2, "Relu");
     check(TW_FLOAT16, (form){ .activation = &tw__op_Relu }, 3, "Relu");
 }
 

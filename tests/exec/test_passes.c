@@ -161,7 +161,7 @@ enum { POOL = 12 };
 static tw_tensor *random_value(uint32_t *seed, tw_tensor **pool, int count, tw_variable *v)
 {
     tw_tensor *a = pool[next(seed) % (uint32_t)count], *b = pool[next(seed) % (uint32_t)count];
-    switch (next(seed) % 14) {
+    switch (next(seed) % 20) {
     case 0:
         return tw_add(a, b);
     case 1:
@@ -201,6 +201,46 @@ static tw_tensor *random_value(uint32_t *seed, tw_tensor **pool, int count, tw_v
         tw_auto tw_tensor *small = tw_tensor_float(0.125f);
         tw_release(tw_variable_assign_add(v, small));
         return tw_negative(a);
+    }
+    case 13: { /* a product, a bias, an activation */
+        tw_auto tw_tensor *square = tw_matmul(a, b, .transpose_a = true); /* [3, 3] */
+        tw_auto tw_tensor *product = tw_matmul(b, square);
+        tw_auto tw_tensor *bias = tw_reduce_sum(a, .axis = TW_INTS(0));
+        tw_auto tw_tensor *sum = TW_BINARY(BiasAdd, product, bias);
+        return next(seed) % 2 ? tw_nn_relu(sum) : tw_sigmoid(sum);
+    }
+    case 14: { /* transposes before and after a product */
+        tw_auto tw_tensor *t = tw_transpose(a); /* [3, 2] */
+        tw_auto tw_tensor *square = tw_matmul(b, t);
+        tw_auto tw_tensor *turned = tw_transpose(square);
+        return tw_matmul(turned, next(seed) % 2 ? a : b);
+    }
+    case 15: { /* there and back */
+        const int32_t flat[] = { -1 }, back[] = { 2, 3 };
+        tw_auto tw_tensor *flat_shape = tw_tensor_new(TW_INT32, TW_SHAPE(1), flat);
+        tw_auto tw_tensor *back_shape = tw_tensor_new(TW_INT32, TW_SHAPE(2), back);
+        tw_auto tw_tensor *once = tw_reshape(a, flat_shape);
+        tw_auto tw_tensor *twice_reshaped = tw_reshape(once, back_shape);
+        return next(seed) % 2 ? tw_reshape(twice_reshaped, back_shape) : tw_negative(twice_reshaped);
+    }
+    case 16: { /* what changes nothing, or nearly */
+        tw_auto tw_tensor *one = tw_tensor_float(1);
+        tw_auto tw_tensor *zero = tw_tensor_float(0);
+        tw_auto tw_tensor *product = tw_multiply(one, a);
+        tw_auto tw_tensor *cast = tw_cast(product, TW_FLOAT32);
+        return next(seed) % 2 ? tw_subtract(cast, zero) : tw_add(cast, zero);
+    }
+    case 17: { /* ones and zeros */
+        tw_auto tw_tensor *ones = TW_UNARY(OnesLike, a);
+        tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, b);
+        tw_auto tw_tensor *sum = tw_add(ones, zeros);
+        return tw_multiply(sum, next(seed) % 2 ? a : b);
+    }
+    case 18: { /* denormal numbers */
+        tw_auto tw_tensor *small = tw_tensor_float(1e-30f);
+        tw_auto tw_tensor *once = tw_multiply(a, small);
+        tw_auto tw_tensor *denormal = tw_multiply(once, small);
+        return tw_add(denormal, b);
     }
     default: {
         tw_auto tw_tensor *condition = tw_greater(a, b);

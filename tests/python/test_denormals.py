@@ -28,3 +28,17 @@ def test_variables():
     decay()
     np.testing.assert_array_equal(v.numpy()[0], 0)
     np.testing.assert_allclose(v.numpy()[1], 0.1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_optimizer(traced):
+    v = tf.Variable([1.0, 1.0])
+    adam = tf.keras.optimizers.Adam()
+
+    def step():
+        adam.apply_gradients([(tf.constant([1e-37, 1e-3]), v)])
+
+    (tf.function(step, autograph=False) if traced else step)()
+    momentum, velocity = (variable.numpy() for variable in adam.variables[1:])
+    assert momentum[0] == 0 and velocity[0] == 0 and v.numpy()[0] == 1
+    assert momentum[1] > 0 and velocity[1] > 0 and v.numpy()[1] < 1

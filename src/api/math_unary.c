@@ -138,6 +138,16 @@ TW_API(math_lgamma, "math.lgamma(x: tensor, name: str = None) -> tensor", "The l
     return TW_UNARY(Lgamma, args->x);
 }
 
+TW_API(math_zeta, "math.zeta(x: tensor<T>, q: tensor<T>, name: str = None) -> tensor", "The sum of (q + k)^-x over k = 0, 1, …")
+{
+    return TW_BINARY(Zeta, args->x, args->q);
+}
+
+TW_API(math_polygamma, "math.polygamma(a: tensor<T>, x: tensor<T>, name: str = None) -> tensor", "The a-th derivative of digamma.")
+{
+    return TW_BINARY(Polygamma, args->a, args->x);
+}
+
 TW_API(math_digamma, "math.digamma(x: tensor, name: str = None) -> tensor", "The derivative of lgamma.")
 {
     return TW_UNARY(Digamma, args->x);

@@ -73,13 +73,10 @@ tw_tensor *tw__lift(tw_tensor *symbolic)
     bool *needed = tw__alloc_array(count, sizeof *needed);
     tw_tensor *result = NULL;
     if (l.values && needed) {
-        tw__graph *tracing = tw__tracing;
-        tw__tape_stack hidden = tw__tapes_hide();
-        tw__tracing = NULL;
+        tw__outside outside = tw__outside_begin();
         if (lift_all(&l, symbolic->node, needed) == TW_OK)
             result = tw_retain(l.values[symbolic->node->id][symbolic->node_output]);
-        tw__tracing = tracing;
-        tw__tapes_show(hidden);
+        tw__outside_end(outside);
     }
     for (size_t i = 0; l.values && i < count; i++) {
         for (int k = 0; l.values[i] && k < l.graph->nodes[i]->output_count; k++)

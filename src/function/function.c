@@ -174,12 +174,9 @@ tw_status tw__function_run(tw__function *f, tw_tensor *const *inputs, tw_tensor 
     if (__builtin_expect(!f->plan, 0))
         TW_TRY(make_plan(f));
     /* What runs inside (a Python function, say) is neither traced nor recorded. */
-    tw__graph *outer = tw__tracing;
-    tw__tape_stack hidden = tw__tapes_hide();
-    tw__tracing = NULL;
+    tw__outside outside = tw__outside_begin();
     tw_status status = tw__plan_run(f->plan, inputs, outputs);
-    tw__tracing = outer;
-    tw__tapes_show(hidden);
+    tw__outside_end(outside);
     return status;
 }
 

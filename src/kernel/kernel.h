@@ -20,7 +20,7 @@ typedef struct tw__binary {
 
 #define TW_BINARY_OPERATIONS(X)                                                                                                   \
     X(add) X(subtract) X(multiply) X(divide) X(floor_divide) X(floor_modulo) X(modulo) X(maximum) X(minimum) X(power)             \
-    X(squared_difference) X(divide_no_nan) X(multiply_no_nan) X(xdivy) X(xlogy) X(xlog1py) X(atan2) X(next_after)                 \
+    X(squared_difference) X(divide_no_nan) X(multiply_no_nan) X(xdivy) X(xlogy) X(xlog1py) X(atan2) X(next_after) X(zeta) X(polygamma) \
     X(sqrt_grad) X(rsqrt_grad) X(reciprocal_grad) X(tanh_grad) X(sigmoid_grad)                                                    \
     X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal) X(logical_and) X(logical_or)                          \
     X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift) X(right_shift)

@@ -174,7 +174,7 @@ static tw_status unique_compute(tw__kernel *kernel)
 
 TW_OP(Unique,
     .inputs = "x: T", .outputs = "y: T, idx: out_idx", .attrs = "T: type, out_idx: {int32, int64} = int32",
-    .shape = unique_shape, .compute = unique_compute,
+    .shape = unique_shape, .compute = unique_compute, .no_gradient = true,
     .doc = "The different values of a vector, and where each element's value is among them.");
 
 /* ---- Bitcast ---- */
@@ -213,5 +213,5 @@ static tw_status bitcast_compute(tw__kernel *kernel)
 
 TW_OP(Bitcast,
     .inputs = "input: T", .outputs = "output: type", .attrs = "T: {" PLAIN "}, type: {" PLAIN "}",
-    .shape = bitcast_shape, .compute = bitcast_compute,
+    .shape = bitcast_shape, .compute = bitcast_compute, .no_gradient = true,
     .doc = "The same bytes as another dtype.");

@@ -255,10 +255,10 @@ TW_OP(FloorMod, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uin
     .doc = "The remainder of division rounded down: it has the sign of y.");
 
 TW_OP(Mod, ROW, .attrs = "T: {int32, int64, half, bfloat16, float, double}", .compute = modulo_compute,
-    .doc = "The remainder of division rounded towards zero: it has the sign of x.");
+    .no_gradient = true, .doc = "The remainder of division rounded towards zero: it has the sign of x.");
 
 TW_OP(TruncateMod, ROW, .attrs = "T: {int32, int64, " REALS_ "}", .compute = modulo_compute,
-    .doc = "The remainder of division rounded towards zero: it has the sign of x.");
+    .no_gradient = true, .doc = "The remainder of division rounded towards zero: it has the sign of x.");
 
 /* ---- the larger and the smaller ---- */
 
@@ -415,6 +415,16 @@ TW_OP(Atan2, .inputs = "y: T, x: T", .outputs = "z: T", .attrs = "T: {" REALS_ "
     .compute = atan2_compute, .gradient = atan2_gradient,
     .doc = "The angle of the point (x, y), from -pi to pi.");
 
+/* It goes with x1. */
+static tw_status next_after_gradient(tw__gradient *g)
+{
+    if (g->wanted[0])
+        tw__grad_set(g, 0, tw_retain(g->output_grads[0]));
+    if (g->wanted[1])
+        tw__grad_set(g, 1, TW_UNARY(ZerosLike, g->inputs[1]));
+    return tw__grad_status(g);
+}
+
 TW_OP(NextAfter, .inputs = "x1: T, x2: T", .outputs = "output: T", .attrs = "T: {double, float} = float",
-    .shape = tw_shape_broadcast, .compute = next_after_compute,
+    .shape = tw_shape_broadcast, .compute = next_after_compute, .gradient = next_after_gradient,
     .doc = "The number next to x1 in the direction of x2.");

@@ -97,7 +97,16 @@ TW_OP(Erf, ROW, .attrs = REALS, .compute = erf_compute, .unary = &tw__unary_erf,
 TW_OP(Erfc, ROW, .attrs = REALS, .compute = erfc_compute, .unary = &tw__unary_erfc, .gradient = erfc_gradient, .doc = "1 - erf(x).");
 TW_OP(Lgamma, ROW, .attrs = REALS, .compute = lgamma_compute, .unary = &tw__unary_lgamma, .gradient = lgamma_gradient,
     .doc = "The logarithm of the absolute value of the gamma function.");
-TW_OP(Digamma, ROW, .attrs = REALS, .compute = digamma_compute, .unary = &tw__unary_digamma, .no_gradient = true, .doc = "The derivative of Lgamma.");
+static tw_status digamma_gradient(tw__gradient *g)
+{
+    tw_tensor *x = g->inputs[0];
+    if (x->dtype != TW_FLOAT32 && x->dtype != TW_FLOAT64)
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient for dtype %s: Polygamma is there for float32 and float64", tw_dtype_name(x->dtype));
+    tw__grad_set(g, 0, TW_G2(Mul, tw_retain(g->output_grads[0]), TW_G2(Polygamma, tw__grad_constant(1, x), tw_retain(x))));
+    return tw__grad_status(g);
+}
+
+TW_OP(Digamma, ROW, .attrs = REALS, .compute = digamma_compute, .unary = &tw__unary_digamma, .gradient = digamma_gradient, .doc = "The derivative of Lgamma.");
 TW_OP(Floor, ROW, .attrs = REALS, .compute = floor_compute, .unary = &tw__unary_floor, .doc = "The largest integer not above x.");
 TW_OP(Ceil, ROW, .attrs = REALS, .compute = ceil_compute, .unary = &tw__unary_ceil, .doc = "The smallest integer not below x.");
 TW_OP(Round, ROW, .attrs = SIGNED_NUMBERS, .compute = round_compute, .unary = &tw__unary_round, .doc = "The nearest integer, of two the even one.");

@@ -7,6 +7,7 @@
 #include "kernel/copy.h"
 #include "kernel/kernel.h"
 #include "op/array/array.h"
+#include "op/gradient.h"
 #include "op/nn/conv_window.h"
 #include "rows.h"
 
@@ -323,9 +324,115 @@ TW_OP(FusedBatchNormV3,
     .shape = norm_shape, .compute = norm_compute, .gradient = norm_gradient,
     .doc = "(x - mean) / sqrt(variance + epsilon) * scale + offset per channel; training, both are the batch's own.");
 
+/* ---- the gradient of the gradient ----
+ *
+ * Per channel, with r = 1 / sqrt(variance + epsilon), h = (x - mean) * r, G the gradient of x_backprop, s that of scale_backprop, o that of
+ * offset_backprop, and bars for means over the channel:
+ *     of dy      scale r (G - Ḡ - h A) + s h + o                  A = mean of G h, B = mean of dy h
+ *     of scale   r S                                              S = sum of G (dy - mean dy - h B)
+ *     of x       -scale r² (h S / n + B (G - Ḡ - h A) + A (dy - mean dy - h B)) + s r (dy - mean dy - h B)
+ * With given statistics the terms with means are gone. */
+
+static tw_tensor *over_channel(const tw_op *op, tw_tensor *x, int channel) /* takes x; keeps the dimensions */
+{
+    int64_t axes[TW_MAX_RANK];
+    int count = 0;
+    for (int i = 0; x && i < x->shape.rank; i++) {
+        if (i != channel)
+            axes[count++] = i;
+    }
+    tw_auto tw_tensor *along = x ? tw__ints_tensor(axes, count, TW_INT32) : NULL;
+    tw_tensor *result = along ? tw__call(op, TW_IN(x, along), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_release(x);
+    return result;
+}
+
+/* A value per channel, of the rank of x, so that it is broadcast. */
+static tw_tensor *per_channel(tw_tensor *value, int rank, int channel)
+{
+    int64_t dims[TW_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        dims[i] = i == channel ? -1 : 1;
+    tw_auto tw_tensor *shape = tw__ints_tensor(dims, rank, TW_INT32);
+    return shape ? TW_BINARY(Reshape, value, shape) : NULL;
+}
+
+static tw_tensor *as_vector(tw_tensor *value) /* takes it */
+{
+    tw_tensor *all = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
+    return TW_G2(Reshape, value, all);
+}
+
+static tw_tensor *as_float(tw_tensor *value)
+{
+    return value->dtype == TW_FLOAT32 ? tw_retain(value) : tw__call(&tw__op_Cast, TW_IN(value), 1, TW_WITH(TW_A_TYPE("DstT", TW_FLOAT32)), 1);
+}
+
+/* v - mean(v) - h mean(v h) in training, v itself otherwise; *product is mean(v h). */
+static tw_tensor *centred(tw_tensor *v, tw_tensor *h, int channel, bool training, tw_tensor **product)
+{
+    if (!training)
+        return tw_retain(v);
+    *product = over_channel(&tw__op_Mean, TW_BINARY(Mul, v, h), channel);
+    tw_tensor *without = TW_G2(Sub, tw_retain(v), over_channel(&tw__op_Mean, tw_retain(v), channel));
+    return TW_G2(Sub, without, TW_G2(Mul, tw_retain(h), tw_retain(*product)));
+}
+
+static tw_status grad_gradient(tw__gradient *g)
+{
+    bool training = TW_ATTR(g, "is_training")->b;
+    int rank = g->inputs[1]->shape.rank, channel = rank < 0 ? -1 : channel_axis(g->op, g->attrs, &g->inputs[1]->shape);
+    if (rank < 0)
+        return TW_OP_FAIL(g, TW_UNIMPLEMENTED, "the gradient of inputs whose rank is not known while tracing");
+    tw_dtype dtype = g->inputs[1]->dtype;
+    tw_auto tw_tensor *dy = as_float(g->inputs[0]), *x = as_float(g->inputs[1]);
+    tw_auto tw_tensor *scale = per_channel(g->inputs[2], rank, channel);
+    tw_auto tw_tensor *mean = !dy || !x ? NULL : training ? over_channel(&tw__op_Mean, tw_retain(x), channel) : per_channel(g->inputs[3], rank, channel);
+    tw_auto tw_tensor *off = mean ? TW_BINARY(Sub, x, mean) : NULL;
+    tw_auto tw_tensor *variance = !off ? NULL : training ? over_channel(&tw__op_Mean, TW_UNARY(Square, off), channel) : per_channel(g->inputs[4], rank, channel);
+    tw_auto tw_tensor *r = variance ? TW_G1(Rsqrt, TW_G2(AddV2, tw_retain(variance), tw__grad_constant(TW_ATTR(g, "epsilon")->f, variance))) : NULL;
+    tw_auto tw_tensor *h = r ? TW_BINARY(Mul, off, r) : NULL, *scaled = r && scale ? TW_BINARY(Mul, scale, r) : NULL;
+    tw_auto tw_tensor *G = !h ? NULL : g->output_grads[0] ? as_float(g->output_grads[0]) : TW_UNARY(ZerosLike, x);
+    tw_auto tw_tensor *s = !h ? NULL : g->output_grads[1] ? per_channel(g->output_grads[1], rank, channel) : TW_UNARY(ZerosLike, r);
+    tw_auto tw_tensor *o = !h ? NULL : g->output_grads[2] ? per_channel(g->output_grads[2], rank, channel) : TW_UNARY(ZerosLike, r);
+    if (!scaled || !G || !s || !o)
+        return tw__error_status();
+    tw_auto tw_tensor *A = NULL, *B = NULL;
+    tw_auto tw_tensor *G_off = centred(G, h, channel, training, &A), *dy_off = G_off ? centred(dy, h, channel, training, &B) : NULL;
+    tw_auto tw_tensor *S = dy_off ? over_channel(&tw__op_Sum, TW_BINARY(Mul, G, dy_off), channel) : NULL;
+    if (!S)
+        return tw__error_status();
+    tw_tensor *made[3] = { NULL, NULL, NULL };
+    if (g->wanted[0])
+        made[0] = TW_G2(AddV2, TW_G2(AddV2, TW_BINARY(Mul, scaled, G_off), TW_BINARY(Mul, s, h)), tw_retain(o));
+    if (g->wanted[1]) {
+        made[1] = TW_G2(Mul, TW_BINARY(Mul, s, r), tw_retain(dy_off));
+        if (training) {
+            tw_tensor *share = TW_G2(Mul, tw_retain(h), over_channel(&tw__op_Mean, TW_BINARY(Mul, G, dy_off), channel));
+            tw_tensor *both = TW_G2(AddV2, TW_BINARY(Mul, B, G_off), TW_BINARY(Mul, A, dy_off));
+            made[1] = TW_G2(Sub, made[1], TW_G2(Mul, TW_BINARY(Mul, scaled, r), TW_G2(AddV2, share, both)));
+        }
+    }
+    if (g->wanted[2])
+        made[2] = as_vector(TW_BINARY(Mul, r, S));
+    for (int i = 0; i < 3; i++) {
+        if (i < 2 && made[i] && dtype != TW_FLOAT32) {
+            tw_tensor *narrow = tw__call(&tw__op_Cast, TW_IN(made[i]), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1);
+            tw_release(made[i]);
+            made[i] = narrow;
+        }
+        g->input_grads[i] = made[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        if (g->wanted[i] && !g->input_grads[i])
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
 TW_OP(FusedBatchNormGradV3,
     .inputs = "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
     .outputs = "x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
     .attrs = "T: {half, bfloat16, float}, U: {float}, epsilon: float = 0.0001" FORMAT,
-    .shape = grad_shape, .compute = grad_compute, .no_gradient = true,
+    .shape = grad_shape, .compute = grad_compute, .gradient = grad_gradient,
     .doc = "The gradient of FusedBatchNormV3.");

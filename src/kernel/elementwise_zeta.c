@@ -1,0 +1,62 @@
+/* The Hurwitz zeta function, sum of (q + k)^-x over k, and the derivatives of digamma that follow from it.
+ *
+ * The first terms are summed; the rest is Euler's and Maclaurin's integral, half term and correction by even derivatives. */
+#include <math.h>
+
+#include "kernel/kernel.h"
+#include "kernel/loops.h"
+
+static double zeta_of(double x, double q)
+{
+    /* (2k)! / B(2k), B: Bernoulli's numbers */
+    static const double corrections[] = { 12, -720, 30240, -1209600, 47900160, -1307674368000.0 / 691, 74724249600, -2950130727918.1642,
+                                          116467828143500.67, -4597978722407472.6, 1.8152105401943546773e17, -7.1661652561756670113e18 };
+    if (x == 1)
+        return INFINITY;
+    if (x < 1)
+        return NAN;
+    if (q <= 0 && q == floor(q))
+        return x == floor(x) && fmod(x, 2) == 0 ? INFINITY : NAN;
+    if (q <= 0 && x != floor(x))
+        return NAN;
+    double sum = pow(q, -x), a = q, term = 0;
+    for (int k = 0; k < 9 || a <= 9; k++) {
+        a += 1;
+        term = pow(a, -x);
+        sum += term;
+        if (fabs(term / sum) < 1e-17)
+            return sum;
+    }
+    double last = a, factor = 1;
+    sum += term * last / (x - 1) - 0.5 * term;
+    for (int i = 0, k = 0; i < 12; i++, k += 2) {
+        factor *= x + k;
+        term /= last;
+        double change = factor * term / corrections[i];
+        sum += change;
+        if (fabs(change / sum) < 1e-17)
+            break;
+        factor *= x + k + 1;
+        term /= last;
+    }
+    return sum;
+}
+
+static double polygamma_of(double n, double x)
+{
+    double digamma;
+    if (n < 0 || n != floor(n))
+        return NAN;
+    if (n > 0)
+        return (fmod(n, 2) == 0 ? -1 : 1) * tgamma(n + 1) * zeta_of(n + 1, x);
+    tw__unary_run(&tw__unary_digamma, TW_FLOAT64, &x, &digamma, 1);
+    return digamma;
+}
+
+TW_BINARY_LOOP(zeta, float, float, float, float, , zeta_of((double)a, (double)b))
+TW_BINARY_LOOP(zeta, double, double, double, double, , zeta_of(a, b))
+const tw__binary tw__binary_zeta = { .loops = { TW_REAL_LOOPS(zeta) }, .slow = true };
+
+TW_BINARY_LOOP(polygamma, float, float, float, float, , polygamma_of((double)a, (double)b))
+TW_BINARY_LOOP(polygamma, double, double, double, double, , polygamma_of(a, b))
+const tw__binary tw__binary_polygamma = { .loops = { TW_REAL_LOOPS(polygamma) }, .slow = true };

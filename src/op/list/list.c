@@ -224,6 +224,10 @@ static tw_tensor *sum_of(const tw_op *op, tw_tensor *a, tw_tensor *b)
 
 tw_tensor *tw__list_add(const tw_op *op, const tw_tensor *a_handle, const tw_tensor *b_handle)
 {
+    if (!tw__tensor_object(a_handle) || !tw__tensor_object(b_handle)) { /* a stand-in for a value that was not computed: nothing */
+        tw_object *list = tw__tensor_object(tw__tensor_object(a_handle) ? a_handle : b_handle);
+        return list ? tw__tensor_of_object(TW_VARIANT, list) : tw__tensor_empty(TW_VARIANT, &a_handle->shape);
+    }
     tw__list *a = tw__list_of(op, a_handle), *b = a ? tw__list_of(op, b_handle) : NULL;
     if (!b)
         return NULL;

@@ -230,7 +230,10 @@ static bool read_named(const context *c, const tw_field *field, PyObject *value,
 static bool read_number(const context *c, const tw_field *field, PyObject *value, double *out, void **object)
 {
     *object = NULL;
-    if (tw__py_is_object(value) && !tw__py_is_variable(value))
+    bool variable = tw__py_is_variable(value);
+    if (tw__py_is_symbolic(value))
+        return (*object = TW_TENSOR(value)) != NULL;
+    if (tw__py_is_object(value) && (!variable || ((tw_variable *)tw__py_self(value))->graph)) /* of a graph: its value is the session's */
         return (*object = tw__py_self(value)) != NULL;
     *out = PyFloat_AsDouble(value);
     if (*out != -1 || !PyErr_Occurred())

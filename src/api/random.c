@@ -27,10 +27,27 @@ void tw__set_global_seed(int64_t seed)
     tw__kernel_states_clear();
 }
 
+enum { DEFAULT_GLOBAL_SEED = 87654321 };
+
+/* In a graph that a program builds: by the graph's seed; an op without a seed by the number of nodes before it. */
+static tw__seeds graph_seeds(const tw__graph *graph, int64_t op_seed)
+{
+    tw__seeds seeds = { 0 };
+    if (graph->seeded || op_seed != TW_NO_INT) {
+        seeds.seed = graph->seeded ? reduce(graph->seed) : DEFAULT_GLOBAL_SEED;
+        seeds.seed2 = reduce(op_seed == TW_NO_INT ? (int64_t)graph->node_count : op_seed);
+        if (seeds.seed == 0 && seeds.seed2 == 0)
+            seeds.seed2 = INT32_MAX;
+    }
+    return seeds;
+}
+
 tw__seeds tw__seed_pair(int64_t op_seed)
 {
-    enum { DEFAULT_GLOBAL_SEED = 87654321 };
     tw__seeds seeds = { 0 };
+    const tw__graph *root = tw__tracing && tw__tracing->lasting ? tw__tracing : NULL;
+    if (root)
+        return graph_seeds(root, op_seed);
     tw__lock_take(&lock);
     if (global_set) {
         bool counted = tw__tracing && op_seed == TW_NO_INT; /* a node without a seed is known by its number in the graph */

@@ -36,6 +36,8 @@ TW_API_FUNCTION extern tw__keras_random_hooks tw__keras_random_hook;
 tw_status tw__keras_seed_next(int64_t *seed); /* 1 … 10**9 */
 
 /* ---- for the classes ---- */
+/* Numbers of inputs and outputs of one unit: the last two dimensions, times the rest (a convolution's window). */
+void tw__initializer_fans(const tw_shape *shape, double *in, double *out);
 /* The object's seed; a given one, or drawn now and kept. */
 tw_status tw__initializer_seed(tw_initializer *initializer, int64_t *seed);
 /* Tensors of values that are a function of the seed. */

@@ -69,8 +69,7 @@ TW_CLASS(initializers_truncated_normal,
 
 /* ---- scaled by the size of the layer ---- */
 
-/* Numbers of inputs and outputs of one unit: the last two dimensions, times the rest (a convolution's window). */
-static void fans(const tw_shape *shape, double *in, double *out)
+void tw__initializer_fans(const tw_shape *shape, double *in, double *out)
 {
     double window = 1;
     *in = *out = 1;
@@ -89,7 +88,7 @@ typedef enum spread { UNIFORM, NORMAL, TRUNCATED_NORMAL } spread;
 static tw_tensor *scaled(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double factor, char mode, spread distribution)
 {
     double in, out;
-    fans(shape, &in, &out);
+    tw__initializer_fans(shape, &in, &out);
     double fan = mode == 'i' ? in : mode == 'o' ? out : (in + out) / 2;
     if (!tw__dtype_is_float(dtype)) {
         tw__fail(TW_VALUE_ERROR, "%s: Expected floating point type, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));

@@ -3,9 +3,13 @@ import sys
 
 import thalweg as tf
 from thalweg import _core, _messages
+from thalweg._graph_mode import forms as _forms
 from thalweg._graph_mode import graph as _graph
+from thalweg._graph_mode import losses as _losses
 from thalweg._graph_mode import scopes as _scopes
 from thalweg._graph_mode import session as _session
+from thalweg._graph_mode import summary as _summary
+from thalweg._graph_mode import train as _train
 from thalweg._graph_mode import variables as _variables
 
 _graph.install()
@@ -112,6 +116,8 @@ def fill():
     for module, names in _from.items():
         for name in names.split():
             setattr(_v1, name, getattr(module, name))
+    for module in (_forms, _losses, _summary, _train):
+        module.install()
     _v1.Variable = _variables.VariableV1
     for name in ("enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "no_op", "set_random_seed"):
         setattr(_v1, name, globals()[name])

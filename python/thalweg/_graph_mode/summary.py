@@ -1,0 +1,203 @@
+"""tf.compat.v1.summary: summaries as tensors, and the FileWriter that puts them into event files (src/format)."""
+import os
+import warnings
+
+import thalweg as tf
+from thalweg import _core, _messages
+from thalweg._graph_mode import variables as _variables
+
+_v1 = tf.compat.v1
+_Core = _v1.summary._FileWriter  # C's: it takes bytes
+
+
+def _bytes(value, kind):
+    if isinstance(value, kind):
+        return value.SerializeToString()
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value)
+    if hasattr(value, "SerializeToString"):  # another library's class for the same message
+        return value.SerializeToString()
+    if hasattr(value, "item") and isinstance(value.item(), bytes):
+        return value.item()
+    raise TypeError("a %s or its bytes were expected, got %r" % (kind.__name__, value))
+
+
+class FileWriter:
+    """Writes events for TensorBoard into a file of a directory."""
+
+    def __init__(self, logdir, graph=None, max_queue=10, flush_secs=120, graph_def=None, filename_suffix=None, session=None):
+        if _core.executing_eagerly():
+            raise RuntimeError("v1.summary.FileWriter is not compatible with eager execution. Use `tf.summary.create_file_writer`,or a `with "
+                               "v1.Graph().as_default():` context")
+        if session is not None:
+            raise NotImplementedError("FileWriter: session is not supported: run the summaries and add what they give")
+        self._core = _Core(os.fspath(logdir), max_queue, flush_secs, filename_suffix)
+        self._run_tags, self._plugins = set(), {}
+        if graph is not None or graph_def is not None:
+            self.add_graph(graph, graph_def=graph_def)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def _open(self):
+        if self._core._closed:
+            warnings.warn("Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is explicitly reopened.",
+                          stacklevel=3)
+
+    def get_logdir(self):
+        """The directory."""
+        return self._core.get_logdir()
+
+    def add_summary(self, summary, global_step=None):
+        """Adds a Summary, or its bytes."""
+        self._open()
+        message = _messages.Summary.FromString(_bytes(summary, _messages.Summary))
+        for value in message.value:  # what a plugin needs is said once per tag
+            if value.HasField("metadata"):
+                if value.tag in self._plugins:
+                    value.ClearField("metadata")
+                else:
+                    self._plugins[value.tag] = True
+        self._core._add_summary(message.SerializeToString(), _step(global_step))
+
+    def add_event(self, event):
+        """Adds an Event."""
+        self._open()
+        self._core._add_event(_bytes(event, _messages.Event))
+
+    def add_graph(self, graph, global_step=None, graph_def=None):
+        """Adds a graph."""
+        self._open()
+        if graph is not None and graph_def is not None:
+            raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
+        if isinstance(graph, tf.Graph):
+            made = graph.as_graph_def().SerializeToString()
+        elif isinstance(graph if graph is not None else graph_def, _messages.GraphDef):
+            made = (graph if graph is not None else graph_def).SerializeToString()
+        else:
+            raise TypeError("The passed graph must be an instance of `Graph` or the deprecated `GraphDef`")
+        self._core._add_graph_def(made, _step(global_step))
+        if isinstance(graph, tf.Graph):
+            from thalweg._graph_mode import train
+            self._core._add_meta_graph(train.export_meta_graph(graph=graph).SerializeToString())
+
+    def add_meta_graph(self, meta_graph_def, global_step=None):
+        """Adds a MetaGraphDef."""
+        self._open()
+        if not isinstance(meta_graph_def, _messages.MetaGraphDef):
+            raise TypeError("meta_graph_def must be type MetaGraphDef, saw type: %s" % type(meta_graph_def))
+        self._core._add_meta_graph(meta_graph_def.SerializeToString(), _step(global_step))
+
+    def add_session_log(self, session_log, global_step=None):
+        """Adds a SessionLog."""
+        self._open()
+        self._core._add_session_log(_bytes(session_log, _messages.SessionLog), _step(global_step))
+
+    def add_run_metadata(self, run_metadata, tag, global_step=None):
+        """Adds a RunMetadata under a tag."""
+        self._open()
+        if tag in self._run_tags:
+            raise ValueError("The provided tag was already used for this event type")
+        self._run_tags.add(tag)
+        made = _messages.TaggedRunMetadata(tag=tag, run_metadata=_bytes(run_metadata, _messages.RunMetadata))
+        self._core._add_run_metadata(made.SerializeToString(), _step(global_step))
+
+    def flush(self):
+        """Writes what waits."""
+        self._core.flush()
+
+    def close(self):
+        """Writes what waits and closes the file."""
+        self._core.close()
+
+    def reopen(self):
+        """Goes on in a new file after close()."""
+        self._core.reopen()
+
+
+def _step(global_step):
+    return None if global_step is None else int(global_step)
+
+
+class FileWriterCache:
+    """One FileWriter per directory."""
+    _cache = {}
+
+    @classmethod
+    def get(cls, logdir):
+        """The writer of that directory."""
+        if logdir not in cls._cache:
+            cls._cache[logdir] = FileWriter(logdir, graph=_v1.get_default_graph())
+        return cls._cache[logdir]
+
+    @classmethod
+    def clear(cls):
+        """Closes them all."""
+        for writer in cls._cache.values():
+            writer.close()
+        cls._cache.clear()
+
+
+# ---- summaries ----
+
+def _named(name, family, make):
+    """The summary in its scope, whose unique name is the tag, behind the family's."""
+    name = _clean(name)
+    family = _clean(family) if family is not None else None
+    if _core.executing_eagerly():
+        return make(family + "/" + name if family else name, name)
+    with _v1.name_scope(family + "/" + name if family else name, skip_on_eager=False) as scope:
+        tag = scope.rstrip("/")
+        return make(family + "/" + tag if family else tag, scope)
+
+
+def _clean(name):
+    return "".join(c if c.isalnum() or c in "_./-" else "_" for c in name).lstrip("/")
+
+
+def _collect(value, collections):
+    if not _core.executing_eagerly():
+        _v1.add_to_collections([_variables.GraphKeys.SUMMARIES] if collections is None else collections, value)
+    return value
+
+
+def scalar(name, tensor, collections=None, family=None):
+    """A summary of one number."""
+    made = _named(name, family, lambda tag, scope: tf.raw_ops.ScalarSummary(tags=tag, values=tensor, name=scope))
+    return _collect(made, collections)
+
+
+def histogram(name, values, collections=None, family=None):
+    """A summary of how values are distributed."""
+    made = _named(name, family, lambda tag, scope: tf.raw_ops.HistogramSummary(tag=tag, values=values, name=scope))
+    return _collect(made, collections)
+
+
+def merge(inputs, collections=None, name=None):
+    """Several summaries in one."""
+    if _core.executing_eagerly():
+        raise RuntimeError("Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead.")
+    with _v1.name_scope(name or "Merge"):
+        made = tf.raw_ops.MergeSummary(inputs=list(inputs))
+    return _collect(made, collections or [])
+
+
+def merge_all(key="summaries", scope=None, name=None):
+    """All summaries of the default graph in one; None if there are none."""
+    if _core.executing_eagerly():
+        raise RuntimeError("Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead.")
+    found = _v1.get_collection(key, scope=scope)
+    return merge(found, name=name) if found else None
+
+
+def install():
+    """Fills tf.compat.v1.summary."""
+    for value in (FileWriter, FileWriterCache, scalar, histogram, merge, merge_all):
+        setattr(_v1.summary, value.__name__, value)
+    for name in ("Event", "SessionLog", "Summary", "SummaryDescription", "TaggedRunMetadata"):
+        setattr(_v1.summary, name, getattr(_messages, name))
+    _v1.SummaryMetadata, _v1.SessionLog, _v1.HistogramProto = _messages.SummaryMetadata, _messages.SessionLog, _messages.HistogramProto
+    _v1.LogMessage = _messages.LogMessage

@@ -43,3 +43,12 @@ class VariableAggregationV2(enum.Enum):
 
 VariableAggregationV1.__name__ = "VariableAggregation"
 VariableAggregation = VariableAggregationV2
+
+
+class Algorithm(enum.IntEnum):
+    """The algorithms of random numbers."""
+    PHILOX = 1
+    THREEFRY = 2
+    AUTO_SELECT = 3
+
+    __str__ = enum.Enum.__str__

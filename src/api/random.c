@@ -208,13 +208,14 @@ TW_API(random_categorical,
 /* ---- without state ---- */
 
 /* Runs a V2 op on the stream of the seed. inputs[0] is the shape; up to two more follow those of the stream. */
-static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, const char *alg, tw_dtype dtype, tw_tensor *low,
+static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, const tw_value *alg, tw_dtype dtype, tw_tensor *low,
                             tw_tensor *high)
 {
-    if (strcmp(alg, "auto_select") != 0 && strcmp(alg, "philox") != 0) {
-        tw__fail(strcmp(alg, "threefry") == 0 ? TW_UNIMPLEMENTED : TW_VALUE_ERROR,
-                 "Argument `alg` got unsupported string value %s. Supported string values are philox for the Philox algorithm and auto_select.",
-                 alg);
+    int64_t algorithm = tw__random_algorithm(alg);
+    if (!algorithm)
+        return NULL;
+    if (algorithm == 2) {
+        tw__fail(TW_UNIMPLEMENTED, "%s: the ThreeFry algorithm is not supported; expected philox or auto_select", op->name);
         return NULL;
     }
     tw_tensor *stream[2] = { NULL, NULL };
@@ -232,17 +233,17 @@ static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, 
 
 TW_API(random_stateless_uniform,
        "random.stateless_uniform(shape: tensor<int32>, seed: tensor<int32>, minval: tensor<dtype> = None, maxval: tensor<dtype> = None, "
-       "dtype: dtype = float32, name: str = None, alg: str = auto_select) -> tensor",
+       "dtype: dtype = float32, name: str = None, alg: value = None) -> tensor",
        "Values from [minval, maxval) that are a function of the seed, two integers. Integers without limits come from the whole range.")
 {
     if (check_uniform(args->dtype, true) != TW_OK)
         return NULL;
     if (!tw__dtype_is_integer(args->dtype))
-        return between(stateless(&tw__op_StatelessRandomUniformV2, args->shape, args->seed, args->alg, args->dtype, NULL, NULL),
+        return between(stateless(&tw__op_StatelessRandomUniformV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL),
                        args->minval, args->maxval);
     if (!args->maxval) {
         if (!args->minval)
-            return stateless(&tw__op_StatelessRandomUniformFullIntV2, args->shape, args->seed, args->alg, args->dtype, NULL, NULL);
+            return stateless(&tw__op_StatelessRandomUniformFullIntV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL);
         tw__fail(TW_VALUE_ERROR,
                  "For integer `dtype` argument <dtype: '%s'>, argument `minval` and `maxval` must be both None or not None. Got "
                  "`minval`=%lld and `maxval`=None.",
@@ -250,28 +251,28 @@ TW_API(random_stateless_uniform,
         return NULL;
     }
     tw_auto tw_tensor *low = args->minval ? tw_retain(args->minval) : zero_of(args->dtype);
-    return low ? stateless(&tw__op_StatelessRandomUniformIntV2, args->shape, args->seed, args->alg, args->dtype, low, args->maxval) : NULL;
+    return low ? stateless(&tw__op_StatelessRandomUniformIntV2, args->shape, args->seed, &args->alg, args->dtype, low, args->maxval) : NULL;
 }
 
 TW_API(random_stateless_normal,
        "random.stateless_normal(shape: tensor<int32>, seed: tensor<int32>, mean: tensor<dtype> = None, stddev: tensor<dtype> = None, "
-       "dtype: dtype = float32, name: str = None, alg: str = auto_select) -> tensor",
+       "dtype: dtype = float32, name: str = None, alg: value = None) -> tensor",
        "Normal values that are a function of the seed, two integers.")
 {
     if (check_float("random.stateless_normal", args->dtype) != TW_OK)
         return NULL;
-    return scaled(stateless(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, args->alg, args->dtype, NULL, NULL), args->stddev,
+    return scaled(stateless(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL), args->stddev,
                   args->mean);
 }
 
 TW_API(random_stateless_truncated_normal,
        "random.stateless_truncated_normal(shape: tensor<int32>, seed: tensor<int32>, mean: tensor<dtype> = None, "
-       "stddev: tensor<dtype> = None, dtype: dtype = float32, name: str = None, alg: str = auto_select) -> tensor",
+       "stddev: tensor<dtype> = None, dtype: dtype = float32, name: str = None, alg: value = None) -> tensor",
        "Normal values within two standard deviations of the mean that are a function of the seed, two integers.")
 {
     if (check_float("random.stateless_truncated_normal", args->dtype) != TW_OK)
         return NULL;
-    return scaled(stateless(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, args->alg, args->dtype, NULL, NULL), args->stddev,
+    return scaled(stateless(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL), args->stddev,
                   args->mean);
 }
 

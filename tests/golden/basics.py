@@ -171,7 +171,94 @@ tf.keras.layers.Dense(2, kernel_constraint='foo')
 tf.keras.layers.Dense(2, kernel_constraint=tf.keras.constraints.MaxNorm(1.5)).get_config()['kernel_constraint']
 """
 
-GROUPS = {"large": LARGE, "einsum": EINSUM, "variables": VARIABLES}
+RANDOM = r"""
+tf.random.Generator.from_seed(7).state
+tf.random.Generator.from_seed(7).key
+tf.random.Generator.from_seed(7).algorithm
+tf.random.Generator.from_seed(-5).state
+tf.random.Generator.from_seed(2**63).state
+tf.random.Generator.from_seed(2**64-1).state
+tf.random.Generator.from_seed(2**64).state
+tf.random.Generator.from_seed(1.5).state
+tf.random.Generator.from_seed([1,2]).state
+tf.random.Generator.from_seed([1,2,3]).state
+tf.random.Generator.from_seed([1,2,3,4]).state
+tf.random.Generator.from_seed(7, alg='threefry').normal([3])
+tf.random.Generator.from_seed(7, alg=2).normal([3])
+tf.random.Generator.from_seed(7, alg=1).normal([3])
+tf.random.Generator.from_seed(7, alg='philox').normal([3])
+tf.random.Generator.from_seed(7, alg='auto_select').normal([3])
+tf.random.Generator.from_seed(7, alg='auto_select').algorithm
+tf.random.Generator.from_seed(7, alg=3).algorithm
+tf.random.Generator.from_seed(7, alg='foo')
+tf.random.Algorithm.PHILOX
+tf.random.Generator.from_seed(7, alg=tf.random.Algorithm.PHILOX).normal([3])
+list(tf.random.Algorithm)
+stream(lambda g: g.normal([3]))
+stream(lambda g: g.normal([2,3], mean=1., stddev=2.))
+stream(lambda g: g.normal([5], dtype=tf.float64))
+stream(lambda g: g.normal([5], dtype=tf.float16))
+stream(lambda g: g.normal([]))
+stream(lambda g: g.normal([0]))
+stream(lambda g: g.uniform([3]))
+stream(lambda g: g.uniform([3], 1., 5.))
+stream(lambda g: g.uniform([3], dtype=tf.float64))
+stream(lambda g: g.uniform([3], 0, 10, dtype=tf.int32))
+stream(lambda g: g.uniform([3], -5, 10, dtype=tf.int64))
+stream(lambda g: g.uniform([3], dtype=tf.int32))
+stream(lambda g: g.uniform([3], maxval=10, dtype=tf.int32))
+stream(lambda g: g.uniform([300], maxval=10, dtype=tf.int32)[-3:])
+stream(lambda g: g.uniform_full_int([3]))
+stream(lambda g: g.uniform_full_int([3], dtype=tf.int32))
+stream(lambda g: g.uniform_full_int([3], dtype=tf.int64))
+stream(lambda g: g.truncated_normal([5]))
+stream(lambda g: g.truncated_normal([5], 1., 2., dtype=tf.float64))
+stream(lambda g: g.truncated_normal([300])[-4:])
+stream(lambda g: g.make_seeds(2))
+stream(lambda g: g.make_seeds())
+stream(lambda g: g.skip(10))
+tf.random.Generator.from_seed(7).skip(-1)
+[g.state.numpy().tolist() for g in tf.random.Generator.from_seed(7).split(3)]
+(lambda g: (g.split(2), g.state.numpy().tolist()))(tf.random.Generator.from_seed(7))[1]
+(lambda g: (g.reset(g.state*2) , g.state.numpy().tolist()))(tf.random.Generator.from_seed(7))
+(lambda g: (g.reset_from_seed(3) , g.state.numpy().tolist()))(tf.random.Generator.from_seed(7))
+(lambda g: (g.reset_from_key_counter(5,[1,2]) , g.state.numpy().tolist()))(tf.random.Generator.from_seed(7))
+tf.random.Generator.from_state([1,2,3], alg='philox').normal([2])
+tf.random.Generator.from_state([1,2,3], alg=1).state
+tf.random.Generator.from_state([1,2], alg='philox')
+tf.random.Generator.from_state([1,2], alg='threefry').normal([2])
+tf.random.Generator.from_state(tf.Variable([1,2,3],dtype=tf.int64), alg='philox').normal([2])
+tf.random.Generator.from_state(tf.random.Generator.from_seed(7).state, 'philox').normal([2])
+tf.random.Generator(state=[1,2,3], alg='philox').state
+tf.random.Generator(copy_from=tf.random.Generator.from_seed(7)).state
+tf.random.Generator.from_key_counter(key=3, counter=[1,2], alg='philox').state
+tf.random.Generator.from_key_counter(key=3, counter=1, alg='philox').state
+tf.random.Generator.from_key_counter(key=3, counter=[1,2,3], alg='philox').state
+tf.random.Generator.from_non_deterministic_state().state.shape
+tf.random.Generator.from_non_deterministic_state().state.dtype
+tf.random.create_rng_state(7, 'philox')
+tf.random.create_rng_state(7, 1)
+tf.random.create_rng_state([1,2], 'threefry')
+tf.random.create_rng_state(7, 'foo')
+tf.random.experimental.create_rng_state(7, 'philox')
+tf.random.experimental.Generator is tf.random.Generator
+(lambda g: g.state.name)(tf.random.Generator.from_seed(7))
+(lambda g: g.state.trainable)(tf.random.Generator.from_seed(7))
+tf.random.stateless_uniform([3], [1,2])
+tf.random.stateless_uniform([3], [1,2], alg='philox')
+tf.random.stateless_uniform([3], [1,2], alg=1)
+tf.random.stateless_uniform([3], [1,2], alg='foo')
+tf.random.split([1,2], 3)
+tf.random.experimental.stateless_split([1,2], 3)
+tf.random.experimental.stateless_split(tf.constant([1,2],tf.int64), 3)
+tf.random.fold_in([1,2], 3)
+tf.random.experimental.stateless_fold_in([1,2], 3)
+tf.random.experimental.stateless_fold_in([1,2], tf.constant(3,tf.int64))
+tf.random.Generator.from_seed(7, alg='threefry').state
+stream(lambda g: g.uniform_full_int([3], dtype=tf.uint32))
+"""
+
+GROUPS = {"large": LARGE, "einsum": EINSUM, "variables": VARIABLES, "random": RANDOM}
 
 
 def main():

@@ -19,6 +19,9 @@ st = tf.constant("a")
 m = tf.constant([[1., 2., 3.], [4., 5., 6.]])
 n64 = np.array([1., 2.])
 ni = np.array([1, 2])
+def stream(f):
+    g = tf.random.Generator.from_seed(7)
+    return f(g).numpy().tolist(), f(g).numpy().tolist(), g.state.numpy().tolist()
 def gradient(f, x, unconnected_gradients='none', **k):
     with tf.GradientTape(**k) as tape:
         tape.watch(x)

@@ -89,4 +89,6 @@ for t in (np.int32, np.int64):
 for s in SEEDS:
     c.add("StatelessMultinomial", logits=logits, num_samples=np.int32(5), seed=s)
 c.error("StatelessMultinomial", logits=logits, num_samples=np.int32(5), seed=i32(1), code="InvalidArgumentError", text="seed must have shape [2], not [1]")
+for d in (tf.int32, tf.int64, tf.uint32, tf.uint64):
+    c.add("NonDeterministicInts", shape=[3], dtype=d, values=False)
 c.write()

@@ -187,6 +187,33 @@ for d in (tf.int32, tf.int64):
     case("ResourceCountUpTo", {"resource": tf.constant(3, d)}, {}, {"limit": 3, "T": d}, error="OutOfRangeError", text="Reached limit of 3")
 case("ResourceCountUpTo", {"resource": tf.constant([1, 2])}, {}, {"limit": 3, "T": tf.int32}, error=BAD, text="input is not a scalar: [2]")
 
+# ---- streams of random numbers
+STATE = [7, 2**40, -3]
+for op, dtypes in (("StatefulUniform", REAL), ("StatefulStandardNormalV2", REAL), ("StatefulTruncatedNormal", REAL),
+                   ("StatefulUniformFullInt", [tf.int32, tf.int64, tf.uint32, tf.uint64])):
+    for d in dtypes:
+        case(op, {"resource": tf.constant(STATE, tf.int64)}, {"algorithm": tf.constant(1, tf.int64), "shape": tf.constant([3, 3], tf.int64)}, {"dtype": d})
+    case(op, {"resource": tf.constant([-1, -1, 5], tf.int64)}, {"algorithm": tf.constant(1, tf.int64), "shape": tf.constant([5])})
+    case(op, {"resource": tf.constant(STATE + [9], tf.int64)}, {"algorithm": tf.constant(1, tf.int64), "shape": tf.constant([], tf.int32)})
+    case(op, {"resource": tf.constant(STATE, tf.int64)}, {"algorithm": tf.constant(1, tf.int64), "shape": tf.constant([0])})
+    for state, algorithm, code, text in ((STATE, 2, "UnimplementedError", "Non-XLA devices don't support the ThreeFry algorithm."),
+                                         (STATE, 7, BAD, "Unsupported algorithm id: 7"),
+                                         ([1, 2], 1, BAD, "For the Philox algorithm, the size of state must be at least 3; got 2"),
+                                         ([[1, 2, 3]], 1, BAD, "RNG state must have one and only one dimension, not 2")):
+        case(op, {"resource": tf.constant(state, tf.int64)}, {"algorithm": tf.constant(algorithm, tf.int64), "shape": [3]}, error=code, text=text)
+    case(op, {"resource": tf.constant(STATE[:1] * 3)}, {"algorithm": tf.constant(1, tf.int64), "shape": [3]}, error=BAD,
+         text="dtype of RNG state variable must be int64, not int32")
+for d in (tf.int32, tf.int64):
+    case("StatefulUniformInt", {"resource": tf.constant(STATE, tf.int64)}, {"algorithm": tf.constant(1, tf.int64), "shape": [7],
+         "minval": tf.constant(-3, d), "maxval": tf.constant(50, d)})
+case("StatefulUniformInt", {"resource": tf.constant(STATE, tf.int64)}, {"algorithm": tf.constant(1, tf.int64), "shape": [7], "minval": 5, "maxval": 7})
+for state in (STATE, [-1, 5, 3], [-1, -1, 3]):
+    case("RngReadAndSkip", {"resource": tf.constant(state, tf.int64)}, {"alg": 1, "delta": tf.constant(5, tf.uint64)})
+    case("RngSkip", {"resource": tf.constant(state, tf.int64)}, {"algorithm": tf.constant(1, tf.int64), "delta": tf.constant(5, tf.int64)})
+case("RngReadAndSkip", {"resource": tf.constant(STATE, tf.int64)}, {"alg": 2, "delta": tf.constant(5, tf.uint64)}, error="UnimplementedError",
+     text="Non-XLA devices don't support the ThreeFry algorithm.")
+case("RngReadAndSkip", {"resource": tf.constant(STATE, tf.int64)}, {"alg": 7, "delta": tf.constant(5, tf.uint64)}, error=BAD, text="Unsupported algorithm id: 7")
+
 path = os.path.join(HERE, "..", "op", "state.json")
 with open(path, "w") as f:
     f.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")

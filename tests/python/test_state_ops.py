@@ -21,7 +21,8 @@ OPS = ["VarHandleOp", "ReadVariableOp", "AssignVariableOp", "AssignAddVariableOp
        "ResourceSparseApplyKerasMomentum", "ResourceSparseApplyAdagrad", "ResourceSparseApplyAdagradV2", "ResourceSparseApplyAdadelta",
        "ResourceSparseApplyRMSProp", "ResourceSparseApplyCenteredRMSProp", "ResourceSparseApplyFtrl", "ResourceSparseApplyFtrlV2",
        "ResourceStridedSliceAssign", "ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub",
-       "ResourceScatterNdMax", "ResourceScatterNdMin", "ResourceCountUpTo"]
+       "ResourceScatterNdMax", "ResourceScatterNdMin", "ResourceCountUpTo", "RngReadAndSkip", "RngSkip", "StatefulUniform", "StatefulUniformFullInt",
+       "StatefulUniformInt", "StatefulStandardNormalV2", "StatefulTruncatedNormal"]
 
 
 def run(case, variables):

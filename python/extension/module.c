@@ -227,6 +227,8 @@ static PyObject *later(PyObject *package, PyObject *name)
                   { "recompute_grad", "thalweg._gradients" },
                   { "gradients", "thalweg._gradients" },
                   { "hessians", "thalweg._gradients" },
+                  { "RaggedTensor", "thalweg._ragged" },
+                  { "RaggedTensorSpec", "thalweg._ragged" },
                   { "device", "thalweg._device" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (PyUnicode_CompareWithASCIIString(name, names[i].name) != 0)
@@ -256,6 +258,8 @@ static PyObject *later(PyObject *package, PyObject *name)
         return PyImport_ImportModule("thalweg.autograph");
     if (PyUnicode_CompareWithASCIIString(name, "nest") == 0)
         return PyImport_ImportModule("thalweg.nest");
+    if (PyUnicode_CompareWithASCIIString(name, "ragged") == 0)
+        return PyImport_ImportModule("thalweg.ragged");
     PyObject *own = PyObject_GetAttrString(package, "__name__");
     tw__py_error(PyExc_AttributeError, "module '%S' has no attribute '%U'", own, name);
     Py_XDECREF(own);

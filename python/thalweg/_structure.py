@@ -3,6 +3,7 @@
 A template is a structure with LEAF where tensors are: LEAF itself, None, (kind, parts, type) for lists, tuples, dicts, named tuples and
 the arguments of a call, or a Constant. Packing a template with tensors gives the structure again. Tensors stand in the order of the
 members; those of dicts in the order of their keys."""
+import sys
 import weakref
 
 from thalweg import _core
@@ -46,6 +47,10 @@ class Spec:
 
     def __hash__(self):
         return hash(repr(self))
+
+
+def is_ragged(value):
+    return type(value).__name__ == "RaggedTensor"
 
 
 def is_spec(value):
@@ -108,6 +113,10 @@ class Walk:
                 self.key.append(key)
                 parts[key] = self.value(value[key], "%s_%s" % (name, key), depth + 1)
             return ("dict", {k: parts[k] for k in value}, type(value))
+        if is_ragged(value):
+            parts = value._parts()
+            self.key.append(("ragged", len(parts)))
+            return ("ragged", [self.value(v, "%s_%d" % (name, i), depth + 1) for i, v in enumerate(parts)], None)
         if isinstance(value, (list, tuple)):
             self.key.append(("sequence", type(value), len(value)))
             parts = [self.value(v, "%s_%d" % (name, i), depth + 1) for i, v in enumerate(value)]
@@ -236,6 +245,8 @@ def _pack(template, tensors):
     if kind == "arguments":
         return {key: _pack(part, tensors) for key, part in parts.items()}
     values = [_pack(p, tensors) for p in parts]
+    if kind == "ragged":
+        return sys.modules["thalweg._ragged"]._of_parts(values)
     if kind == "named":
         return made(*values)
     return values if made is list else made(values)
@@ -279,6 +290,8 @@ class Outputs:
             for key in sorted(value, key=repr):
                 parts[key] = self.value(value[key], depth + 1)
             return ("dict", {k: parts[k] for k in value}, type(value) if type(value).__module__ != "thalweg._containers" else dict)
+        if is_ragged(value):
+            return ("ragged", [self.value(v, depth + 1) for v in value._parts()], None)
         if isinstance(value, (list, tuple)):
             made = type(value)
             if made.__module__ == "thalweg._containers":

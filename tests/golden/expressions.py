@@ -19,6 +19,8 @@ st = tf.constant("a")
 m = tf.constant([[1., 2., 3.], [4., 5., 6.]])
 n64 = np.array([1., 2.])
 ni = np.array([1, 2])
+def ragged():
+    return tf.ragged.constant([[3, 1], [], [4, 1, 5]]), tf.ragged.constant([[[1], [2, 3]], [], [[4, 5, 6]]]), tf.strings.split(['a b c', '', 'd e'])
 def stream(f):
     g = tf.random.Generator.from_seed(7)
     return f(g).numpy().tolist(), f(g).numpy().tolist(), g.state.numpy().tolist()

@@ -35,6 +35,8 @@ for text, sep, most in ((["a b  c", "", "  "], "", -1), (["a,b,,c", ",", ""], ",
                         (["a<>b><c"], "<>", -1), ([" a"], "", 0), (["a,b"], ",", 0), ([], ",", -1), ([" a b "], " ", -1)):
     c.add("StringSplitV2", input=np.array(text, object).astype("S") if not text else text, sep=sep, maxsplit=most)
 c.error("StringSplitV2", input="a", sep="", code="InvalidArgumentError", text="input must be a vector, got shape: []")
+for text, delimiter, skip in ((["a b  c", "", " "], " ", True), (["a b  c", "", " "], " ", False), (["a,b;c"], ",;", True), (["abc", ""], "", False), (["abc"], "", True)):
+    c.add("StringSplit", input=text, delimiter=delimiter, skip_empty=skip)
 for op in ("StringLower", "StringUpper"):
     c.add(op, input=words)
     c.add(op, input=["H\u00c9llo \u00c0\u015e \u03a9\u03c9", b"a\xc3\xa9Z"], encoding="utf-8")

@@ -26,11 +26,6 @@ def test_expression(case):
         assert got["text"] == case["text"]
 
 
-def test_several_strings_are_not_split():
-    with pytest.raises(tf.errors.UnimplementedError, match="RaggedTensor"):
-        tf.strings.split(["a b", "c"])
-
-
 def test_files(tmp_path):
     name = str(tmp_path / "new" / "folder" / "a.bin")
     tf.io.write_file(name, b"a\0b\xff")

@@ -76,9 +76,9 @@ static tw_status give(tw__kernel *kernel, const parts *p)
 static tw_status split_shape(tw__inference *inference)
 {
     if (inference->shapes[0]->rank >= 0 && inference->shapes[0]->rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "input must be a vector, got shape: %s [Op:StringSplitV2]", tw__shape_text(inference->shapes[0]));
+        return tw__fail(TW_INVALID_ARGUMENT, "input must be a vector, got shape: %s [Op:%s]", tw__shape_text(inference->shapes[0]), inference->op->name);
     if (inference->shapes[1]->rank > 0)
-        return tw__fail(TW_INVALID_ARGUMENT, "sep must be a scalar, got shape: %s [Op:StringSplitV2]", tw__shape_text(inference->shapes[1]));
+        return tw__fail(TW_INVALID_ARGUMENT, "sep must be a scalar, got shape: %s [Op:%s]", tw__shape_text(inference->shapes[1]), inference->op->name);
     inference->out_shapes[0] = TW_SHAPE(-1, 2);
     inference->out_shapes[1] = TW_SHAPE(-1);
     inference->out_shapes[2] = TW_SHAPE(2);
@@ -107,6 +107,50 @@ TW_OP(StringSplitV2,
     .inputs = "input: string, sep: string", .outputs = "indices: int64, values: string, shape: int64", .attrs = "maxsplit: int = -1",
     .shape = split_shape, .compute = split_compute,
     .doc = "Strings cut at a separator, or at white space if it is empty; the parts as a sparse tensor.");
+
+/* ---- StringSplit: at each of the delimiter's characters, or everywhere if there is none ---- */
+
+static bool stands_in(tw_string set, char c)
+{
+    return set.size && memchr(set.data, c, set.size);
+}
+
+static tw_status split_characters(parts *p, int64_t row, tw_string s, tw_string set, bool skip_empty)
+{
+    int64_t column = 0;
+    size_t begin = 0;
+    for (size_t k = 0; !set.size && k < s.size; k++)
+        TW_TRY(add(p, row, column++, s.data + k, 1));
+    for (size_t k = 0; set.size && k <= s.size; k++) {
+        if (k < s.size && !stands_in(set, s.data[k]))
+            continue;
+        if (k > begin || (!skip_empty && s.size))
+            TW_TRY(add(p, row, column++, s.data + begin, k - begin));
+        begin = k + 1;
+    }
+    return TW_OK;
+}
+
+static tw_status split_old_compute(tw__kernel *kernel)
+{
+    parts p = { 0 };
+    bool skip_empty = TW_ATTR(kernel, "skip_empty")->b;
+    tw_string set = tw__strings(kernel->inputs[1])[0];
+    tw_status status = TW_OK;
+    for (int64_t i = 0; status == TW_OK && i < kernel->inputs[0]->count; i++)
+        status = split_characters(&p, i, tw__strings(kernel->inputs[0])[i], set, skip_empty);
+    if (status == TW_OK)
+        status = give(kernel, &p);
+    tw__free(p.items);
+    tw__free(p.rows);
+    tw__free(p.columns);
+    return status;
+}
+
+TW_OP(StringSplit,
+    .inputs = "input: string, delimiter: string", .outputs = "indices: int64, values: string, shape: int64", .attrs = "skip_empty: bool = true",
+    .shape = split_shape, .compute = split_old_compute,
+    .doc = "Strings cut at every character of a delimiter, or into bytes if it is empty; the parts as a sparse tensor.");
 
 /* ---- ReduceJoin ---- */
 

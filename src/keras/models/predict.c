@@ -10,9 +10,21 @@ static tw_tensor *rows_of(tw_tensor *x, int64_t begin, int64_t rows)
     return tw__tensor_slice_view(x, &shape, begin * row_size);
 }
 
+/* While a function is traced there are no values to hand out. */
+static bool has_values(const tw_tensor *tensor)
+{
+    if (!tensor->node || tensor->data)
+        return true;
+    tw__fail(TW_VALUE_ERROR, "predict: a symbolic tensor of shape %s has no values; call the model itself while a function is traced",
+             tw__shape_text(&tensor->shape));
+    return false;
+}
+
 /* Copies a batch's output to its place; the first one says what the whole looks like. */
 static tw_status put_rows(tw_tensor **whole, const tw_tensor *part, int64_t begin, int64_t rows, int64_t total, const char *name)
 {
+    if (!has_values(part))
+        return tw__error_status();
     if (!*whole) {
         tw_shape shape = part->shape;
         if (shape.rank < 1 || shape.dims[0] != rows || !tw_dtype_size(part->dtype) || part->dtype == TW_STRING)
@@ -55,6 +67,8 @@ TW_METHOD(model_predict,
         tw__fail(TW_UNIMPLEMENTED, "predict: callbacks are not supported");
         return NULL;
     }
+    if (!has_values(x))
+        return NULL;
     if (x->shape.rank < 1 || x->shape.dims[0] < 1) {
         tw__fail(TW_VALUE_ERROR, "predict: the input has shape %s, expected at least one row", tw__shape_text(&x->shape));
         return NULL;

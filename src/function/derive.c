@@ -121,6 +121,21 @@ static tw_status add(walk *w, int64_t number, tw_tensor *gradient) /* takes the 
     return gradient ? TW_OK : tw__error_status();
 }
 
+/* A gradient has the shape of what it is the gradient of: what is not known of it may be known of that. */
+static void refine(tw_tensor *gradient, const tw_tensor *of)
+{
+    tw_shape *own = &gradient->shape;
+    if (!gradient->node || gradient->dtype != of->dtype || of->shape.rank < 0 || tw__shape_known(own) || !tw__shape_compatible(own, &of->shape))
+        return;
+    int known = own->rank;
+    for (int i = 0; i < of->shape.rank; i++)
+        own->dims[i] = known >= 0 && own->dims[i] >= 0 ? own->dims[i] : of->shape.dims[i];
+    own->rank = of->shape.rank;
+    if (tw__shape_known(own) && tw__shape_count(own, &gradient->count) != TW_OK)
+        tw_clear_error();
+    gradient->node->out_shapes[gradient->node_output] = *own;
+}
+
 static tw_status call_gradient(walk *w, size_t i, tw_tensor **space, bool *wanted, int inputs, int outputs)
 {
     tw__node *node = w->nodes[i];
@@ -145,6 +160,8 @@ static tw_status call_gradient(walk *w, size_t i, tw_tensor **space, bool *wante
     tw__gradient g = { node->op, inputs, outputs, in, out, out_grads, in_grads, wanted, rich->attrs };
     tw_status status = tw__gradient_call(&g, node->gradient);
     for (int k = 0; k < inputs; k++) {
+        if (in_grads[k] && status == TW_OK && wanted[k] && !node->gradient)
+            refine(in_grads[k], in[k]);
         if (in_grads[k] && status == TW_OK && wanted[k])
             status = add(w, w->inputs[w->first_input[i] + k], in_grads[k]);
         else

@@ -14,7 +14,8 @@ static const int64_t kept_block = (int64_t)64 << 20; /* blocks from this size on
 
 typedef struct frame {
     tw__buffer *arena;      /* while it runs, or for good if it is large */
-    char *base;             /* where the tensors in the arena point to now */
+    char *base;             /* where the tensors in the arena point to now, */
+    tw__buffer *base_arena; /* and of which block that was */
     tw_tensor **values;
     tw_tensor **inputs, **outputs; /* of one step */
     const tw_shape **shapes;
@@ -49,6 +50,16 @@ static void end_header(tw_tensor *header)
     tw_release(header);
 }
 
+static void release_block(frame *f)
+{
+    tw__buffer *arena = f->arena;
+    f->arena = NULL;
+    if (arena) {
+        tw__buffer_release(arena);
+        tw__buffer_release(arena);
+    }
+}
+
 static void frame_end(const tw__plan *plan, frame *f)
 {
     for (int32_t p = 0; f && p < plan->place_count; p++) {
@@ -58,7 +69,7 @@ static void frame_end(const tw__plan *plan, frame *f)
         }
     }
     if (f)
-        tw__buffer_release(f->arena);
+        release_block(f);
     tw__free(f);
 }
 
@@ -102,6 +113,7 @@ static void rebase(const tw__plan *plan, frame *f)
         }
     }
     f->base = f->arena ? f->arena->data : (char *)f;
+    f->base_arena = f->arena;
 }
 
 static frame *frame_take(tw__plan *plan)
@@ -121,37 +133,32 @@ static frame *frame_take(tw__plan *plan)
         }
         tw__buffer_retain(f->arena); /* so that nobody takes a tensor in it for the only one */
     }
-    if (f->base != (f->arena ? f->arena->data : (void *)f))
+    if (f->base != (f->arena ? f->arena->data : (void *)f) || f->base_arena != f->arena)
         rebase(plan, f);
     return f;
 }
 
 static void frame_give_back(tw__plan *plan, frame *f)
 {
-    if (f->arena && plan->arena_bytes < kept_block) {
-        tw__buffer *arena = f->arena;
-        f->arena = NULL;
-        tw__buffer_release(arena);
-        tw__buffer_release(arena);
-    }
+    /* Blocks too large for the thread's buffers stay, but one per function at most: plans for single shapes may be many. */
+    bool stays = plan->arena_bytes >= kept_block && plan->general == plan;
+    if (!stays)
+        release_block(f);
     for (int i = 0; i < TW_SPARE_FRAMES; i++) {
         void *empty = NULL;
+        if (i == 1)
+            release_block(f);
         if (!atomic_load_explicit(&plan->spare[i], memory_order_relaxed) &&
             atomic_compare_exchange_strong_explicit(&plan->spare[i], &empty, f, memory_order_release, memory_order_relaxed))
             return;
     }
-    if (f->arena)
-        tw__buffer_release(f->arena);
     frame_end(plan, f);
 }
 
 void tw__plan_frames_free(tw__plan *plan)
 {
     for (int i = 0; i < TW_SPARE_FRAMES; i++) {
-        frame *f = atomic_load(&plan->spare[i]);
-        if (f && f->arena)
-            tw__buffer_release(f->arena);
-        frame_end(plan, f);
+        frame_end(plan, atomic_load(&plan->spare[i]));
     }
 }
 

@@ -181,6 +181,32 @@ static void keeping(void **state)
     tw__set(&kept, NULL);
 }
 
+/* The n-th allocation fails, of the plans for a shape and of runs: an error, and everything works afterwards. */
+static void failing(void **state)
+{
+    (void)state;
+    const tw_shape partial[] = { TW_SHAPE(-1, 6) };
+    bool failed = true;
+    for (long n = 1; failed && n < 2000; n++) {
+        tw_auto tw__function *f = tw__function_trace("f", floats, partial, 1, reshaping, NULL);
+        tw_auto tw_tensor *x = ramp(20, 6, 0.01f);
+        tw__buffer_trim();
+        failed = false;
+        tw__alloc_fail_at(n);
+        for (int i = 0; i < 3; i++) {
+            tw_tensor *y = NULL;
+            failed |= tw__function_call(f, &x, &y) != TW_OK;
+            tw_release(y);
+        }
+        tw__alloc_fail_at(0);
+        tw_clear_error();
+        tw_auto tw_tensor *y = call(f, &x), *factor = tw_tensor_float(2);
+        tw_auto tw_tensor *twice = tw_multiply(x, factor), *expected = tw_exp(twice);
+        assert_memory_equal(tw_tensor_data(y), tw_tensor_data(expected), tw_tensor_bytes(x));
+    }
+    assert_false(failed);
+}
+
 /* ---- threads ---- */
 
 typedef struct worker {
@@ -360,7 +386,7 @@ static void random_graphs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(shapes), cmocka_unit_test(streams), cmocka_unit_test(layout), cmocka_unit_test(keeping),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(shapes), cmocka_unit_test(streams), cmocka_unit_test(layout), cmocka_unit_test(keeping), cmocka_unit_test(failing),
                                         cmocka_unit_test(threads), cmocka_unit_test(random_graphs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,7 +172,7 @@ LOOPS(pair16)
 static void transpose(size_t size, char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, int64_t columns, bool streamed)
 {
 #ifdef __SSE2__
-    if (size == 4) {
+    if (size == 4 && rows >= 16 && columns >= 16) {
         transpose_lines((uint32_t *)(void *)to, to_row, (const uint32_t *)(const void *)from, from_column, rows, columns, streamed);
         return;
     }
@@ -304,7 +304,9 @@ static void run(void *context, int64_t begin, int64_t end)
     for (int64_t place = begin; place < end; place++) {
         char *t = j->to + to * (int64_t)j->size;
         const char *f = j->from + from * (int64_t)j->size;
-        if (w->to[last] == 1 && w->from[last] == 1) {
+        if (j->transposes) {
+            transpose(j->size, t, w->to[last - 1], f, w->from[last], w->dims[last - 1], w->dims[last], j->streamed);
+        } else if (w->to[last] == 1 && w->from[last] == 1) {
             copy_bytes(j, t, f, (size_t)w->dims[last] * j->size);
         } else {
             BY_SIZE(j->size, CALL_LINE, t, w->to[last], f, w->from[last], w->dims[last])
@@ -353,7 +355,7 @@ tw_status tw__copy_walk(tw_dtype dtype, void *to, const void *from, const tw__wa
             bytes *= w->dims[i];
     }
     j.streamed = tw__streams(to, places * bytes);
-    if (j.transposes) {
+    if (j.transposes && w->dims[w->rank - 2] > BAND) {
         int64_t bands = places * ((w->dims[w->rank - 2] + BAND - 1) / BAND), each = w->dims[w->rank - 1] * BAND * (int64_t)j.size;
         tw__parallel(bands, TASK_BYTES / each + 1, run_bands, &j);
         return TW_OK;

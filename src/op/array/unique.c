@@ -61,7 +61,7 @@ static int64_t *slot_of(const table *t, uint64_t key)
 /* Twice as many slots when half of them are taken. */
 static tw_status table_grow(table *t)
 {
-    int shift = t->slots ? t->shift - 1 : 64 - 10;
+    int shift = t->slots ? t->shift - 1 : t->shift;
     size_t count = (size_t)1 << (64 - shift);
     int64_t *slots = tw__alloc_array(count, sizeof *slots);
     uint64_t *keys = slots ? tw__realloc(t->keys, count / 2 * sizeof *keys) : NULL;
@@ -79,7 +79,7 @@ static tw_status table_grow(table *t)
 /* places[i] and firsts as below. */
 static tw_status find_numbers(const tw_tensor *in, tw_tensor *places, int64_t *firsts, int64_t *found)
 {
-    table t = { 0 };
+    table t = { .shift = in->count < 500 ? 64 - 10 : in->count < 8000 ? 64 - 14 : 64 - 17 };
     tw_status status = table_grow(&t);
     size_t size = tw__element_size(in->dtype);
     bool can_be_nan = tw__dtype_is_float(in->dtype);

@@ -35,6 +35,12 @@ bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, c
                      tw_status *status);
 tw_status tw__conv_plain(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result);
 
+/* Part of a large product by the library, in the calling thread alone: c = a · b for float32, with strides as in gemm.h. False, and nothing
+ * is done: the library is missing, or has no form for these strides. */
+bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
+                     int64_t b_column, float *c, int64_t c_row);
+bool tw__gemm_onednn_has(int64_t a_row, int64_t a_column, int64_t b_row, int64_t b_column);
+
 /* Numbers of elements. */
 static inline int64_t tw__conv_input_count(const tw__conv *conv)
 {

@@ -22,6 +22,19 @@ bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, c
     return false;
 }
 
+bool tw__gemm_onednn_has(int64_t a_row, int64_t a_column, int64_t b_row, int64_t b_column)
+{
+    (void)a_row, (void)a_column, (void)b_row, (void)b_column;
+    return false;
+}
+
+bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
+                     int64_t b_column, float *c, int64_t c_row)
+{
+    (void)m, (void)n, (void)k, (void)a, (void)a_row, (void)a_column, (void)b, (void)b_row, (void)b_column, (void)c, (void)c_row;
+    return false;
+}
+
 #else
 
 #include <dlfcn.h>
@@ -47,7 +60,7 @@ enum {
                     X(dnnl_primitive_desc_query_md) X(dnnl_primitive_create) X(dnnl_primitive_destroy) X(dnnl_primitive_execute) \
                         X(dnnl_reorder_primitive_desc_create) X(dnnl_dilated_convolution_forward_desc_init)                      \
                             X(dnnl_dilated_convolution_backward_data_desc_init)                                                  \
-                                X(dnnl_dilated_convolution_backward_weights_desc_init)
+                                X(dnnl_dilated_convolution_backward_weights_desc_init) X(dnnl_sgemm)
 
 #define X(name) static __typeof__(name) *p_##name;
 FUNCTIONS(X)
@@ -616,6 +629,25 @@ bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, c
         done = false;
     drop_pieces(&j);
     return done;
+}
+
+/* ---- products ---- */
+
+bool tw__gemm_onednn_has(int64_t a_row, int64_t a_column, int64_t b_row, int64_t b_column)
+{
+    pthread_once(&once, load);
+    return available && (a_row == 1 || a_column == 1) && (b_row == 1 || b_column == 1);
+}
+
+bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
+                     int64_t b_column, float *c, int64_t c_row)
+{
+    bool turn_a = a_column != 1, turn_b = b_column != 1;
+    int before = begin_single();
+    dnnl_status_t status = p_dnnl_sgemm(turn_a ? 'T' : 'N', turn_b ? 'T' : 'N', m, n, k, 1, a, turn_a ? a_column : a_row, b,
+                                        turn_b ? b_column : b_row, 0, c, c_row);
+    end_single(before);
+    return status == dnnl_success;
 }
 
 #endif

@@ -7,7 +7,9 @@
  * is [slice of k, panel width], a packed strip of a is [slice of k, rows].
  *
  * Measured against oneDNN's dnnl_sgemm on AVX-512 (Zen 4, one thread, GFLOPS): 50x100x784 100 / 95, 784x100x50 98 / 92, 128 cubed 111 / 113,
- * 1024 cubed 102 / 110 (two threads 197 / 201), 32 cubed 100 / 75, 13x17x5 24 / 7. So no library is loaded for products. */
+ * 1024 cubed 102 / 110 (two threads 197 / 201), 32 cubed 100 / 75, 13x17x5 24 / 7. So no library is loaded
+ * for products, but for very large ones: 2048 cubed 212 / 220 on two threads. */
+#include "kernel/conv.h"
 #include "kernel/gemm.h"
 #include "kernel/simd.h"
 
@@ -23,6 +25,7 @@ enum {
     MANY_ROWS = 48,            /* from here on packing a large b pays */
     LARGE = 1 << 17,           /* elements: 512 KB, half of a usual L2 */
     WORK_PER_THREAD = 1 << 19, /* multiplications that are worth a second thread */
+    BIG = 1024,                /* rows of a band, and n and k: from here on the library is 3% faster, its inner loop being in assembler */
     FEW_ROWS = 3,              /* of a, up to which packing a transposed b costs more than it brings */
 };
 
@@ -40,6 +43,7 @@ typedef struct product {
     float *scratch;
     size_t scratch_each;             /* floats */
     const tw__epilogue *then;        /* or NULL */
+    bool failed;                     /* the library did */
 } product;
 
 static const tw__gemm_kernels *best_kernels(void)
@@ -281,6 +285,21 @@ static void choose_grid(product *p, int64_t parts)
     }
 }
 
+/* ---- very large products: the library's, a band of rows in each thread ---- */
+
+static void run_bands(void *context, int64_t begin, int64_t end)
+{
+    product *p = context;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t row = part_begin(p->m, p->row_parts, i), rows = part_begin(p->m, p->row_parts, i + 1) - row;
+        if (!tw__gemm_onednn(rows, p->n, p->k, p->a + row * p->a_row, p->a_row, p->a_column, p->b, p->b_row, p->b_column,
+                             p->c + row * p->c_row, p->c_row))
+            __atomic_store_n(&p->failed, true, __ATOMIC_RELAXED);
+        else
+            finish(p, row, rows, 0, p->n);
+    }
+}
+
 /* All but the functions that need the whole result. */
 static tw_status multiply(product p)
 {
@@ -304,6 +323,13 @@ static tw_status multiply(product p)
         else
             tw__parallel(fours, grain, run_dots, &p);
         return TW_OK;
+    }
+    if (n >= BIG && k >= BIG && m / BIG >= 2 && tw__thread_count() <= m / BIG && tw__gemm_onednn_has(p.a_row, a_column, b_row, b_column)) {
+        p.row_parts = m / BIG; /* not by the threads: the library's order of additions goes by the size of the band */
+        tw__parallel(p.row_parts, 1, run_bands, &p);
+        if (!p.failed)
+            return TW_OK;
+        p.row_parts = 1;
     }
     p.pack_b = b_column != 1 || (m >= MANY_ROWS && (double)n * (double)k >= LARGE);
     p.pack_a = m >= MANY_ROWS && n >= MANY_ROWS && (double)m * (double)k >= LARGE && (double)n * (double)k >= LARGE;

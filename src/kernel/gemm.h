@@ -1,7 +1,9 @@
 /* Matrix products. Matrices are given by a pointer and two strides counted in elements, so a transposed matrix is one with its strides
  * exchanged; the result is row-major and packed as `c_row` says.
  *
- * Each element of the result is one sum over k in a fixed order that depends on the sizes alone, not on the number of threads. */
+ * Each element of the result is one sum over k in a fixed order that depends on the sizes alone, not on the number of threads; but for
+ * products of [2048 or more, 1024 or more] by as deep ones, which oneDNN (where it is there) computes if no thread would be left without
+ * a band of 1024 rows. Among such numbers of threads the bits are the same, and among the others. */
 #ifndef TW_GEMM_H
 #define TW_GEMM_H
 

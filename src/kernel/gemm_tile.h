@@ -20,29 +20,34 @@ static inline __attribute__((always_inline)) TARGET void tile(int rows, int vect
             sum[i][j] = ZERO;
         if (i % 3 == 0)
             a_threes[i / 3] = a + i * a_row;
-        if (add) { /* it will be needed when the sums are done */
-#pragma GCC unroll 3
-            for (int j = 0; j < vectors; j++)
-                __builtin_prefetch(c + i * c_row + j * LANES, 1);
-        }
     }
-    for (int64_t p = 0; p < k; p++) {
-        V line[TW_GEMM_VECTORS];
+    /* What the sums will be added to is asked for meanwhile, a row at a time. */
+    int64_t piece = add ? k / rows + 1 : k;
+    float *ahead = c;
+    for (int64_t p = 0; p < k;) {
+        int64_t stop = k - p < piece ? k : p + piece;
 #pragma GCC unroll 3
-        for (int j = 0; j < vectors - 1; j++)
-            line[j] = LOAD(b + j * LANES);
-        line[vectors - 1] = LOAD_SOME(b + (vectors - 1) * LANES, lanes);
-        b += b_row;
+        for (int j = 0; j < vectors; j++)
+            __builtin_prefetch(ahead + j * LANES, 1);
+        ahead += c_row;
+        for (; p < stop; p++) {
+            V line[TW_GEMM_VECTORS];
+#pragma GCC unroll 3
+            for (int j = 0; j < vectors - 1; j++)
+                line[j] = LOAD(b + j * LANES);
+            line[vectors - 1] = LOAD_SOME(b + (vectors - 1) * LANES, lanes);
+            b += b_row;
 #pragma GCC unroll 12
-        for (int i = 0; i < rows; i++) {
-            V x = SPREAD(a_threes[i / 3][(i % 3) * a_row]);
+            for (int i = 0; i < rows; i++) {
+                V x = SPREAD(a_threes[i / 3][(i % 3) * a_row]);
 #pragma GCC unroll 3
-            for (int j = 0; j < vectors; j++)
-                sum[i][j] = MULTIPLY_ADD(x, line[j], sum[i][j]);
-        }
+                for (int j = 0; j < vectors; j++)
+                    sum[i][j] = MULTIPLY_ADD(x, line[j], sum[i][j]);
+            }
 #pragma GCC unroll 4
-        for (int i = 0; i < rows; i += 3)
-            a_threes[i / 3] += a_column;
+            for (int i = 0; i < rows; i += 3)
+                a_threes[i / 3] += a_column;
+        }
     }
 #pragma GCC unroll 12
     for (int i = 0; i < rows; i++) {

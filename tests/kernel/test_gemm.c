@@ -65,6 +65,35 @@ static void large(void **state)
     }
 }
 
+/* So large that the library is asked, if it is there: up to two threads the bits are then the same. A few elements are checked. */
+static void very_large(void **state)
+{
+    (void)state;
+    enum { M = 2050, N = 1030, K = 1027 };
+    unsigned seed = 9;
+    float *a = numbers(M * K, &seed), *b = numbers(K * N, &seed), *c = numbers(M * N, &seed), *one = numbers(M * N, &seed);
+    int threads = tw__thread_count();
+    for (int turn = 0; turn < 4; turn++) {
+        int64_t a_row = turn & 1 ? 1 : K, a_column = turn & 1 ? M : 1, b_row = turn & 2 ? 1 : N, b_column = turn & 2 ? K : 1;
+        tw__thread_count_set(1);
+        assert_int_equal(tw__gemm_float(M, N, K, a, a_row, a_column, b, b_row, b_column, one, N), TW_OK);
+        tw__thread_count_set(2);
+        assert_int_equal(tw__gemm_float(M, N, K, a, a_row, a_column, b, b_row, b_column, c, N), TW_OK);
+        assert_memory_equal(one, c, (size_t)M * N * sizeof *c);
+        for (int i = 0; i < M * N; i += 9973) {
+            double sum = 0;
+            for (int64_t p = 0; p < K; p++)
+                sum += (double)a[i / N * a_row + p * a_column] * (double)b[p * b_row + i % N * b_column];
+            assert_true(fabs(sum - (double)c[i]) < 1e-6 * K);
+        }
+    }
+    tw__thread_count_set(threads);
+    tw__free(a);
+    tw__free(b);
+    tw__free(c);
+    tw__free(one);
+}
+
 static void tiles(void **state)
 {
     (void)state;
@@ -130,7 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles),
         cmocka_unit_test(sizes),
-        cmocka_unit_test(large),
+        cmocka_unit_test(large), cmocka_unit_test(very_large),
         cmocka_unit_test(failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

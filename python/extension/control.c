@@ -10,6 +10,18 @@ PyObject *tw__py_is_tracing(PyObject *self, PyObject *unused)
     return PyBool_FromLong(tw__tracing != NULL);
 }
 
+/* The value of a tensor if it is known: its own, or that of a constant of a graph; else None. */
+PyObject *tw__py_static_value(PyObject *self, PyObject *tensor)
+{
+    (void)self;
+    if (!TW_IS_TENSOR(tensor))
+        return tw__py_error(PyExc_TypeError, "a tensor is expected, got %R", Py_TYPE(tensor));
+    tw_tensor *t = TW_TENSOR(tensor);
+    if (t->node && !t->symbolic_value)
+        Py_RETURN_NONE;
+    return tw__py_wrap_tensor(tw_retain(t->node ? t->symbolic_value : t));
+}
+
 static void release_all(tw_tensor **tensors, int count)
 {
     for (int i = 0; tensors && i < count; i++)

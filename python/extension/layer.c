@@ -2,6 +2,7 @@
  * through Keras's steps here: inputs become tensors of the layer's dtype, the first call builds, `training` is handed down. C
  * calls such a layer by foreign_call, which comes here too. */
 #include "extension.h"
+#include "graph/graph.h"
 #include "keras/keras.h"
 
 static _Thread_local int current_training = -1; /* of the layer that is being called; -1: not said */
@@ -177,6 +178,18 @@ static int read_training(PyObject *value)
     return is > 0;
 }
 
+/* The method as AutoGraph converts it while a function is traced; takes the reference. */
+static PyObject *converted(PyObject *method)
+{
+    if (!method || !tw__tracing)
+        return method;
+    PyObject *module = PyImport_ImportModule("thalweg.autograph");
+    PyObject *made = module ? PyObject_CallMethod(module, "converted_method", "(O)", method) : NULL;
+    Py_XDECREF(module);
+    Py_DECREF(method);
+    return made;
+}
+
 /* `inputs` and `others` (further positional ones, or NULL) with keywords (changed; ours). */
 static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, PyObject *others, PyObject *keywords, int training,
                             long flags)
@@ -204,7 +217,7 @@ static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, P
             Py_INCREF(item);
             PyTuple_SetItem(arguments, i + 1, item);
         }
-        PyObject *method = PyObject_GetAttrString(self, "call");
+        PyObject *method = converted(PyObject_GetAttrString(self, "call"));
         result = method ? PyObject_Call(method, arguments, keywords) : NULL;
         Py_XDECREF(method);
         Py_DECREF(arguments);

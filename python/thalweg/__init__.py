@@ -49,6 +49,19 @@ def _autodiff_later(name):
 autodiff.__getattr__ = _autodiff_later  # noqa: F821
 
 
+def _debugging_later(name):
+    """The assertions of tf.debugging, likewise."""
+    from thalweg import _debugging
+    found = _debugging.member(name)
+    if found is None:
+        raise AttributeError("module 'thalweg.debugging' has no attribute %r" % name)
+    setattr(debugging, name, found)  # noqa: F821
+    return found
+
+
+debugging.__getattr__ = _debugging_later  # noqa: F821
+
+
 def _module(name, **members):
     """A module with members."""
     made = _sys.modules[__name__ + "." + name] = type(_sys)(__name__ + "." + name)

@@ -88,7 +88,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     values = [loop_vars] if single else loop_vars
     run = _graph_loop if _core._tracing() else _eager_loop
     result = run(cond, body, values, shape_invariants, single, maximum_iterations, name)
-    if not back_prop:
+    if not back_prop and _core._tracing():  # eagerly tapes have seen every iteration, as in TensorFlow
         result = nest.map_structure(lambda v: v if isinstance(v, TensorArray) else thalweg.stop_gradient(v), result)
     return result[0] if single else result
 
@@ -162,7 +162,8 @@ def _check_pairs(pairs, name, is_key):
         return list(pairs.items())
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError("Each entry in '%s' must be a 2-tuple. Received %s." % (name, pair))
+            shown = pair.numpy() if _core.is_tensor(pair) and not _core.is_symbolic(pair) else pair
+            raise TypeError("Each entry in '%s' must be a 2-tuple. Received %s." % (name, shown))
     return list(pairs)
 
 
@@ -188,7 +189,7 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         functions.append(default)
     index = thalweg.convert_to_tensor(branch_index)
     if not index.dtype.is_integer:
-        raise TypeError("'branch_index' must be an integer Tensor, got %r" % (index.dtype,))
+        raise TypeError("'branch_index' must be an integer Tensor, got <dtype: '%s'>" % index.dtype.name)
     if not _core._tracing():
         number = int(index)
         return functions[number if 0 <= number < len(functions) else -1]()
@@ -235,17 +236,20 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
 
 
 def _rows(elems):
+    """The leaves as tensors, how many rows they have, and a function that gives the rows of one number, each of which may be asked for once."""
     leaves = [thalweg.convert_to_tensor(v) for v in nest.flatten(elems)]
     if not leaves:
         raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got %s, which does not contain any Tensors." % (elems,))
     if any(v.shape.rank == 0 for v in leaves):
         raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
-    known = leaves[0].shape[0]
-    return leaves, known if known is not None else thalweg.shape(leaves[0])[0]
+    known = leaves[0].shape[0] if leaves[0].shape.rank is not None else None
+    count = known if known is not None else thalweg.shape(leaves[0])[0]
+    arrays = [TensorArray(v.dtype, size=count, dynamic_size=False, infer_shape=True).unstack(v) for v in leaves]
+    return leaves, count, lambda i: nest._pack(elems, iter([a.read(i) for a in arrays]), 0)
 
 
-def _array(dtype, count):
-    return TensorArray(dtype, size=count, dynamic_size=False, infer_shape=True)
+def _array(dtype, count, infer_shape=True):
+    return TensorArray(dtype, size=count, dynamic_size=False, infer_shape=infer_shape)
 
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True, name=None,
@@ -253,43 +257,41 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     """fn of every row of elems, stacked."""
     if not callable(fn):
         raise TypeError("The provided function fn is not callable.")
-    leaves, count = _rows(elems)
+    leaves, count, row = _rows(elems)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     like = elems if signature is None else signature
     dtypes = [getattr(v, "dtype", v) for v in nest.flatten(signature)] if signature is not None else [v.dtype for v in leaves]
 
     def body(i, arrays):
-        result = fn(nest._pack(elems, iter([thalweg.gather(v, i) for v in leaves]), 0))
+        result = fn(row(i))
         nest.assert_same_structure(like, result)
         return i + 1, [a.write(i, v) for a, v in zip(arrays, nest.flatten(result))]
-    _, arrays = while_loop(lambda i, arrays: i < count, body, (thalweg.constant(0), [_array(d, count) for d in dtypes]))
+    _, arrays = while_loop(lambda i, arrays: i < count, body, (thalweg.constant(0), [_array(d, count, infer_shape) for d in dtypes]),
+                           back_prop=back_prop, name=name and name + "/while")
     return nest._pack(like, iter([a.stack() for a in arrays]), 0)
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """fn of every row of elems, stacked; the results' dtypes are found by the first row."""
-    leaves, count = _rows(elems)
+    leaves, count, row = _rows(elems)
     if not _core._tracing():
-        rows = [fn(nest._pack(elems, iter([thalweg.gather(v, i) for v in leaves]), 0)) for i in range(int(count))]
+        rows = [fn(row(i)) for i in range(int(count))]
         flat = [nest.flatten(r) for r in rows]
         return nest._pack(rows[0], iter([thalweg.stack(list(column)) for column in zip(*flat)]), 0)
-    first = fn(nest._pack(elems, iter([thalweg.gather(v, 0) for v in leaves]), 0))
+    first = fn(row(0))
     signature = nest._pack(first, iter([thalweg.convert_to_tensor(v).dtype for v in nest.flatten(first)]), 0)
     return map_fn(fn, elems, fn_output_signature=signature)
 
 
-def _fold(fn, elems, initializer, reverse, stack):
+def _fold(fn, elems, initializer, reverse, stack, back_prop, name, infer_shape=True):
     if not callable(fn):
         raise TypeError("fn must be callable.")
-    leaves, count = _rows(elems)
-
-    def row(i):
-        return nest._pack(elems, iter([thalweg.gather(v, i) for v in leaves]), 0)
+    _, count, row = _rows(elems)
     last = count - 1
     begin = 0 if initializer is not None else 1
     state = initializer if initializer is not None else row(last if reverse else 0)
     state = nest._pack(state, iter([thalweg.convert_to_tensor(v) for v in nest.flatten(state)]), 0)
-    arrays = [_array(v.dtype, count) for v in nest.flatten(state)] if stack else []
+    arrays = [_array(v.dtype, count, infer_shape) for v in nest.flatten(state)] if stack else []
     if stack and begin:
         arrays = [a.write(last if reverse else 0, v) for a, v in zip(arrays, nest.flatten(state))]
 
@@ -299,20 +301,21 @@ def _fold(fn, elems, initializer, reverse, stack):
         nest.assert_same_structure(elems if initializer is None else initializer, result)
         a = result
         return i + 1, a, [w.write(at, v) for w, v in zip(written, nest.flatten(a))]
-    _, state, arrays = while_loop(lambda i, a, written: i < count, body, (thalweg.constant(begin), state, arrays))
+    _, state, arrays = while_loop(lambda i, a, written: i < count, body, (thalweg.constant(begin), state, arrays),
+                                  back_prop=back_prop, name=name and name + "/while")
     return nest._pack(state, iter([w.stack() for w in arrays]), 0) if stack else state
 
 
 def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
     """fn(fn(fn(initializer, elems[0]), elems[1]), …)."""
-    return _fold(fn, elems, initializer, False, False)
+    return _fold(fn, elems, initializer, False, False, back_prop, name)
 
 
 def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
     """The same from the last row on."""
-    return _fold(fn, elems, initializer, True, False)
+    return _fold(fn, elems, initializer, True, False, back_prop, name)
 
 
 def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True, reverse=False, name=None):
     """Like foldl, but gives every step's result, stacked."""
-    return _fold(fn, elems, initializer, reverse, True)
+    return _fold(fn, elems, initializer, reverse, True, back_prop, name, infer_shape)

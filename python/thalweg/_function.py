@@ -415,7 +415,9 @@ class Tracer:
             return walk.tensors
 
         name = "__inference_%s_%d" % (self._name, next(_numbers))
-        graph_function = _core.trace(name, list(names), [s.dtype for s in specs], [s.shape for s in specs], body)
+        from thalweg.autograph import control  # layers that are called inside are converted, too, unless this function is not
+        with control.Disabled() if not self._autograph else control.Enabled():
+            graph_function = _core.trace(name, list(names), [s.dtype for s in specs], [s.shape for s in specs], body)
         concrete = ConcreteFunction(graph_function, template, outputs[0], specs, names)
         concrete._parameters = self._parameters
         return concrete, any(map(_core.is_symbolic, graph_function.captures))

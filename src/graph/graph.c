@@ -95,8 +95,10 @@ const tw_class tw__graph_class = { .name = "Graph", .size = sizeof(tw__graph), .
 tw__graph *tw__graph_new(tw__graph *outer)
 {
     tw__graph *graph = tw__object_new(&tw__graph_class);
-    if (graph)
+    if (graph) {
         graph->outer = tw_retain(outer);
+        graph->traces = atomic_fetch_add(&tw__traces_begun, 1) + 1;
+    }
     return graph;
 }
 
@@ -285,13 +287,22 @@ tw_tensor *tw__graph_constant(tw__graph *graph, tw_tensor *value, const char *na
     return node ? tw__node_output(node, 0) : NULL;
 }
 
-/* Small values become constants; handles and large arrays are fed by the caller. */
+static bool may_have_gradient(const tw_tensor *tensor)
+{
+    return tw__dtype_is_float(tensor->dtype) || tw__dtype_is_complex(tensor->dtype);
+}
+
+/* Small values become constants; handles and large arrays are fed by the caller, and so is what was there before the trace and may be
+ * differentiated by. */
 static bool becomes_constant(const tw__graph *graph, const tw_tensor *tensor)
 {
-    bool plain = tensor->dtype != TW_RESOURCE && tensor->dtype != TW_VARIANT;
+    if (tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT || !tensor->data)
+        return false;
     if (graph->lasting)
-        return plain && tensor->data;
-    return plain && tensor->data && (tensor->count <= 16 || tw__dtype_is_integer(tensor->dtype) || tensor->dtype == TW_STRING);
+        return true;
+    if (!may_have_gradient(tensor))
+        return tensor->count <= 16 || tw__dtype_is_integer(tensor->dtype) || tensor->dtype == TW_STRING;
+    return tensor->count <= 16 && tensor->traces >= graph->traces;
 }
 
 static bool encloses(const tw__graph *outer, const tw__graph *graph)
@@ -307,7 +318,7 @@ tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
 {
     if (tensor->node && tensor->node->graph == graph)
         return tw_retain(tensor);
-    if (tensor->node && tensor->symbolic_value)
+    if (tensor->node && tensor->symbolic_value && !may_have_gradient(tensor))
         tensor = tensor->symbolic_value;
     if (tensor->node && !encloses(tensor->node->graph, graph)) {
         tw__fail(TW_TYPE_ERROR,
@@ -318,7 +329,7 @@ tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
     int64_t index = tw__pointer_map_get(&graph->captured, tensor, -1);
     if (index >= 0)
         return tw__node_output(graph->captures[index].inside, 0);
-    bool constant = becomes_constant(graph, tensor);
+    bool constant = !tensor->node && becomes_constant(graph, tensor);
     tw_tensor *inside = constant ? tw__graph_constant(graph, tensor, NULL) : tw__graph_placeholder(graph, tensor->dtype, &tensor->shape, NULL);
     if (inside && constant)
         inside->node->helps = true;

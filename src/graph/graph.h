@@ -63,6 +63,7 @@ struct tw__graph {
     size_t capture_count, capture_capacity;
     tw__pointer_map captured; /* outside tensor -> index */
     int users;              /* functions made of this graph; see tw__graph_leave */
+    uint32_t traces;        /* how many had begun, this one among them */
     int64_t random_ops;     /* seedless random ops so far: their second seed */
     bool lasting, finalized;
     bool seeded;

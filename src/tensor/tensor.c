@@ -106,6 +106,8 @@ const tw_class tw__tensor_class = {
     .name = "Tensor", .size = sizeof(tw_tensor), .destroy = tensor_destroy, .free_memory = tensor_free, .free_config = tensor_free_config,
 };
 
+_Atomic uint32_t tw__traces_begun;
+
 static tw_tensor *tensor_struct(tw_dtype dtype, const tw_shape *shape, int64_t count)
 {
     spares *s = get_spares();
@@ -123,6 +125,7 @@ static tw_tensor *tensor_struct(tw_dtype dtype, const tw_shape *shape, int64_t c
     tensor->data = tensor->small;
     tensor->buffer = NULL;
     tensor->node = NULL;
+    tensor->traces = atomic_load_explicit(&tw__traces_begun, memory_order_relaxed);
     return tensor;
 }
 

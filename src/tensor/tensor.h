@@ -59,6 +59,7 @@ struct tw_tensor {
     tw__buffer *buffer;
     struct tw__node *node; /* while tracing: the graph node whose output this is; then data is NULL unless the value is known (a constant) */
     int32_t node_output;
+    uint32_t traces;     /* how many traces had begun when it was made: what a body makes itself is younger than its graph (graph/) */
     _Alignas(64) union {
         unsigned char small[TW_INLINE_BYTES];
         struct {
@@ -68,6 +69,7 @@ struct tw_tensor {
         };
     };
 };
+extern _Atomic uint32_t tw__traces_begun;
 
 extern const tw_class tw__tensor_class;
 

@@ -20,13 +20,18 @@ def plain(value):
 def text_of(error):
     """An error's text without what differs from run to run: addresses, files, names of nodes and of the library."""
     text = str(getattr(error, "message", None) or error)
+    if text.startswith("Graph execution error:"):  # the node's own message stands behind the trace
+        lines = [line for line in text.split("\n") if line and not re.match(r"Graph execution|Detected at|Stack trace|  |\t|Node:|\(\d|\d+ |File|<stdin>", line)]
+        text = lines[-1] if lines else ""
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
     text = re.sub(r"in user code:\n\n(    File .*\n.*\n)*\n    \w+: ", "", text)  # where it happened is another test's
     text = re.sub(r"\n    ", "\n", text)
     text = re.sub(r"Tensor\(\"[^\"]*\"", 'Tensor("…"', text)
     text = re.sub(r"<function [^>]*>", "<function>", text)
     text = re.sub(r"(<class ')(thalweg|tensorflow)[\w.]*\.(\w+'>)", r"\1\3", text)
-    text = re.sub(r"^(\{\{|node |Graph execution error:\n\n)[^\n]*\n?", "", text)
+    text = re.sub(r"^\{\{function_node [^}]*\}\} ?|^node [\w/]+: ", "", text)
+    text = re.sub(r"\[?\[\[?\{\{(function_)?node .*", "", text)
+    text = re.sub(r" \[Op:[^\]]*\]( name:)?", "", text)
     return text.strip()
 
 

@@ -116,7 +116,7 @@ def ternary(x):
 
 
 CASES = [(collatz, 27, 111), (collatz, 1, 0), (sums, [1, -2, 3, 200, 7], 4), (sums, [-1], 0),
-         pytest.param(last, 3, 4, marks=pytest.mark.xfail(strict=True, reason="a variable first set inside a traced loop")), (early, 11, 11),
+         (last, 3, 4), (early, 11, 11),
          (early, 3, -3),
          (early, -2, -200), (structures, 3, 35), (ternary, 3, 1), (ternary, 9, 2)]
 
@@ -166,3 +166,64 @@ def test_return_in_elif():
         return x * 100
     with pytest.raises(ValueError, match="the else branch must also have a return statement."):
         call(function, 3)
+
+
+def double_if_positive(x):
+    if x > 0:
+        return x * 2
+    return x
+
+
+def test_call_in_a_scratch_body():
+    def function(n):
+        for i in tf.range(n):
+            y = double_if_positive(i)
+        return y
+    assert int(call(function, 4)) == 6
+
+
+class Branching(tf.keras.layers.Layer):
+    def call(self, x, training=None):
+        if tf.reduce_sum(x) > 0:
+            x = x * 2.0
+        for _ in tf.range(2):
+            x = x + 1.0
+        return x
+
+
+class Looping(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = Branching()
+
+    def call(self, x):
+        y = tf.zeros_like(x)
+        for i in tf.range(3):
+            y = y + self.inner(x) * tf.cast(i, tf.float32)
+        return y
+
+
+def test_layers_are_converted():
+    layer = Branching()
+    f = tf.function(lambda x: layer(x))
+    assert f(tf.constant([1.0, 2.0])).numpy().tolist() == [4.0, 6.0] and f(tf.constant([-1.0, -2.0])).numpy().tolist() == [1.0, 0.0]
+    assert layer(tf.constant([1.0])).numpy().tolist() == [4.0]
+    model = Looping()
+    assert tf.function(model)(tf.constant([1.0])).numpy().tolist() == [12.0]
+    x = tf.constant([3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.function(model)(x)
+    assert tape.gradient(y, x).numpy().tolist() == [6.0]
+
+
+def test_layers_are_not_converted_where_functions_are_not():
+    layer = Branching()
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        tf.function(lambda x: layer(x), autograph=False)(tf.constant([1.0]))
+
+    @tf.autograph.experimental.do_not_convert
+    def marked(x):
+        return layer(x)
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        tf.function(lambda x: marked(x))(tf.constant([1.0]))

@@ -86,3 +86,8 @@ def convert(f, optional_features=None):
             raise told.with_traceback(None) from None
     call_converted.autograph_info__ = {}
     return call_converted if owner is None else call_converted.__get__(owner)
+
+
+def converted_method(method):
+    """What a layer calls for its `call` while a function is traced: the method converted, unless conversion is off."""
+    return method if control.disabled() or not inspect.ismethod(method) else convert(method)

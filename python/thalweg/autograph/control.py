@@ -24,6 +24,17 @@ class Disabled:
         _state.depth -= 1
 
 
+class Enabled:
+    """Conversion is on inside this context, whatever is around it."""
+
+    def __enter__(self):
+        self._outer = getattr(_state, "depth", 0)
+        _state.depth = 0
+
+    def __exit__(self, *_):
+        _state.depth = self._outer
+
+
 def disabled():
     """Whether conversion is off."""
     return getattr(_state, "depth", 0) > 0

@@ -145,6 +145,7 @@ class _Loop:
         self.names = names
         self.options = options
         self.before = tuple(get_state())
+        self.relaxed = {}  # variable that has no value before the loop -> the shapes of its tensors
 
     def prepare(self, body):
         """Gives variables without a value before the loop one of the type they have after an iteration, then flattens all."""
@@ -163,35 +164,38 @@ class _Loop:
 
     def _guess(self, body, missing):
         runtime = _runtime()
-        after = []
+        found = {}
 
         def once():
             self.set_state(self.before)
             body()
-            after.extend(self.get_state())
+            for name, new, absent in zip(self.names, self.get_state(), missing):
+                if not absent:
+                    continue
+                if isinstance(new, runtime.Undefined):
+                    raise ValueError("'%s' must be defined before the loop" % name)
+                if structure.has_none(new):
+                    raise ValueError("'%s' is not allowed to be None before the loop" % name)
+                tensors = []
+                shape = flatten(new, tensors)
+                found[name] = shape, [(t.shape, t.dtype) for t in tensors]
             return [tf.constant(0)]
         scratch(once)
         self.set_state(self.before)
         values = []
-        for name, old, new, absent in zip(self.names, self.before, after, missing):
+        for name, old, absent in zip(self.names, self.before, missing):
             if not absent:
                 values.append(old)
                 continue
-            if isinstance(new, runtime.Undefined):
-                raise ValueError("'%s' must be defined before the loop" % name)
-            if structure.has_none(new):
-                raise ValueError("'%s' is not allowed to be None before the loop" % name)
-            tensors = []
-            shape = flatten(new, tensors)
-            zeros = [tf.zeros([d or 0 for d in t.shape.as_list()] if t.shape.rank is not None else [], t.dtype) for t in tensors]
+            shape, specs = found[name]
+            zeros = [tf.zeros([d or 0 for d in s.as_list()] if s.rank is not None else [], t) for s, t in specs]
             values.append(unflatten(shape, iter(zeros)))
-            self.relaxed = getattr(self, "relaxed", {})
-            self.relaxed[name] = [t.shape for t in tensors]
+            self.relaxed[name] = [s for s, _ in specs]
         return tuple(values)
 
     def _invariants(self):
         given = self.options.get("shape_invariants")
-        relaxed = getattr(self, "relaxed", {})
+        relaxed = self.relaxed
         shapes, i = [], 0
         for name, value, shape in zip(self.names, self.before, self.shapes):
             wanted = None
@@ -321,8 +325,9 @@ def _test_once(test):
 
 
 def scratch(function):
-    """Runs a function in a graph that is thrown away."""
-    tf.function(function, autograph=False).get_concrete_function()
+    """Runs a function in a graph that is thrown away. What it calls stays subject to conversion."""
+    function.autograph_do_not_convert = True
+    tf.function(function).get_concrete_function()
 
 
 def _graph_while(test, body, get_state, set_state, names, options):

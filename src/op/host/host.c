@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "op/host/host.h"
+#include "op/text/text.h"
 #include "rows.h"
 
 tw_status (*tw__host_call_hook)(const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
@@ -47,6 +48,32 @@ static tw_status print_compute(tw__kernel *kernel)
 TW_OP(PrintV2,
     .inputs = "input: string", .outputs = "", .attrs = "output_stream: string = 'stderr', end: string = '\n'",
     .shape = print_shape, .compute = print_compute, .stateful = true, .no_gradient = true, .doc = "Prints a string.");
+
+/* ---- assertions ---- */
+
+static tw_status assert_shape(tw__inference *inference)
+{
+    return tw__need_rank(inference, 0, 0);
+}
+
+static tw_status assert_compute(tw__kernel *kernel)
+{
+    if (*(const bool *)kernel->inputs[0]->data)
+        return TW_OK;
+    tw__text text = { 0 };
+    for (int i = 1; i < kernel->input_count; i++) {
+        tw__text_add(&text, i > 1 ? " [" : "[");
+        tw__summarize_first(&text, kernel->inputs[i], TW_ATTR(kernel, "summarize")->i);
+        tw__text_add(&text, "]");
+    }
+    tw_status status = text.failed ? tw__error_status() : tw__fail(TW_INVALID_ARGUMENT, "assertion failed: %s", text.data ? text.data : "");
+    tw__text_free(&text);
+    return status;
+}
+
+TW_OP(Assert,
+    .inputs = "condition: bool, data: T", .outputs = "", .attrs = "T: list(type) >= 1, summarize: int = 3",
+    .shape = assert_shape, .compute = assert_compute, .stateful = true, .no_gradient = true, .doc = "An error that tells the data if the condition is false.");
 
 /* ---- functions of the embedding language ---- */
 

@@ -264,6 +264,48 @@ tw_status tw__summarize(tw__text *text, const tw_tensor *tensor, int64_t summari
     return text->failed ? tw__error_status() : TW_OK;
 }
 
+/* A row of the last axis, or rows in brackets; *next is the element that comes next. */
+static void add_first(tw__text *text, const tw_tensor *tensor, int axis, int64_t *next, int64_t limit)
+{
+    bool last = axis == tensor->shape.rank - 1;
+    for (int64_t i = 0; i < tensor->shape.dims[axis]; i++) {
+        if (*next >= limit) {
+            if (last && axis)
+                tw__text_add(text, "...");
+            return;
+        }
+        if (last) {
+            if (i)
+                tw__text_add(text, " ");
+            if (tensor->dtype == TW_STRING)
+                tw__text_bytes(text, tw__strings(tensor)[*next].data, tw__strings(tensor)[*next].size);
+            else
+                add_element(text, tensor, *next);
+            ++*next;
+            continue;
+        }
+        tw__text_add(text, "[");
+        add_first(text, tensor, axis + 1, next, limit);
+        tw__text_add(text, "]");
+    }
+}
+
+tw_status tw__summarize_first(tw__text *text, const tw_tensor *tensor, int64_t limit)
+{
+    int64_t next = 0;
+    if (limit < 0)
+        limit = tensor->count;
+    if (tensor->shape.rank > 0)
+        add_first(text, tensor, 0, &next, limit);
+    else if (limit > 0 && tensor->dtype == TW_STRING)
+        tw__text_bytes(text, tw__strings(tensor)->data, tw__strings(tensor)->size);
+    else if (limit > 0)
+        add_element(text, tensor, 0);
+    if (tensor->count > limit)
+        tw__text_add(text, "...");
+    return text->failed ? tw__error_status() : TW_OK;
+}
+
 /* ---- StringFormat ---- */
 
 static tw_status format_compute(tw__kernel *kernel)

@@ -4,9 +4,11 @@
 
 #include "op/op.h"
 
-/* The elements as TensorFlow's StringFormat, Assert and PrintV2 write them: at most `summarize` at each end of a dimension, all if it is
+/* The elements as TensorFlow's StringFormat and PrintV2 write them: at most `summarize` at each end of a dimension, all if it is
  * negative. */
 tw_status tw__summarize(tw__text *text, const tw_tensor *tensor, int64_t summarize);
+/* The first `limit` elements as TensorFlow's Assert writes them, "[1 2][3...]..."; all if it is negative. */
+tw_status tw__summarize_first(tw__text *text, const tw_tensor *tensor, int64_t limit);
 /* Puts the collected text into element `index` of a string tensor, and clears it. */
 tw_status tw__string_from_text(tw_tensor *tensor, int64_t index, tw__text *text);
 /* A scalar string input; the error names it: "Pattern must be scalar, but received [1]". */

@@ -1,0 +1,83 @@
+"""The programs of control_cases.py and debugging_cases.py give what they give in TensorFlow 2.15.1: values, or errors of the same class whose texts
+begin alike (up to names of nodes and descriptions of tensors)."""
+import json
+import os
+import re
+
+import numpy as np
+import pytest
+
+import control_cases
+import debugging_cases
+import thalweg as tf
+from control_values import outcome
+
+with open(os.path.join(os.path.dirname(__file__), "control.json")) as _file:
+    EXPECTED = json.load(_file)
+
+# Errors that in TensorFlow come from somewhere else by accident, or only when the graph runs: here a class and text of their own.
+OWN = {
+    "graph cond_structure": TypeError, "graph cond_count": TypeError, "graph switch_structure": TypeError,
+    "eager case_empty": ValueError, "graph case_empty": ValueError, "eager case_not_bool": TypeError, "eager case_not_callable": TypeError,
+    "eager map_not_callable": TypeError, "graph map_not_callable": TypeError, "eager scan_not_callable": TypeError,
+    "graph scan_not_callable": TypeError, "eager fold_not_callable": TypeError, "graph fold_not_callable": TypeError,
+    "eager scan_scalar": ValueError, "graph scan_scalar": ValueError, "eager fold_scalar": ValueError, "graph fold_scalar": ValueError,
+    "graph while_cond_number": TypeError, "graph while_cond_vector": TypeError, "eager array_unwritten": tf.errors.InvalidArgumentError, "eager while_single": None,
+    "graph cond_number": None, "graph expression 32 tf.debugging.check_numerics(i, 'bad')": tf.errors.InvalidArgumentError,
+}
+OWN.update({"graph assert_%s_dtypes" % which: tf.errors.InvalidArgumentError
+            for which in ("equal", "none_equal", "less", "less_equal", "greater", "greater_equal")})
+# Of these only the class is compared: the text lists what TensorFlow's own machinery calls things.
+CLASS_ONLY = ("check_numerics(i", "map_dtype", "_dtypes", "assert_rank(x, 1.5)", "assert_near(x, x + 0.1, atol", "assert_near_bad", "array_negative",
+              "assert_shapes({'a': 3})", "case_not_exclusive", "array_dtype", "assert_rank_in(x, (0, 1))", "('N',))])")
+
+NAMES = sorted(EXPECTED)
+CASES = {mode + " " + name: (case, mode) for module in (control_cases, debugging_cases)
+         for mode, cases in (("eager", module.EAGER), ("graph", module.GRAPH)) for name, case in cases.items()}
+
+
+def close(got, expected):
+    if isinstance(expected, dict) and "dtype" in expected:
+        assert got["dtype"] == expected["dtype"] and got["shape"] == expected["shape"]
+        if expected["dtype"] == "string":
+            assert got["values"] == expected["values"]
+        else:
+            np.testing.assert_allclose(got["values"], expected["values"], rtol=1e-6)
+    elif isinstance(expected, dict):
+        assert list(got) == list(expected)
+        for key in expected:
+            close(got[key], expected[key])
+    elif isinstance(expected, list):
+        assert len(got) == len(expected)
+        for g, e in zip(got, expected):
+            close(g, e)
+    else:
+        assert got == expected
+
+
+def words(text):
+    """A text up to what describes tensors and structures; names of nodes left out."""
+    text = text.split("\n\nFirst structure")[0].split("\n\ntrue_fn output")[0].split("\n\nbranches[0] output")[0]
+    text = re.sub(r"[\w/]+:\d+", "…", text)
+    return re.sub(r"\s+", " ", re.sub(r"type=EagerTensor|type=SymbolicTensor|'EagerTensor'|'SymbolicTensor'|'Tensor'", "…", text)).strip()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_case(name):
+    case, mode = CASES[name]
+    if not hasattr(tf, "custom_gradient") and "pass_through" in name or not hasattr(tf, "control_dependencies") and "dependencies" in name:
+        pytest.skip("needs what is not there")
+    got, expected = outcome(tf, case, mode), EXPECTED[name]
+    if name in OWN:
+        assert got.get("error") == (OWN[name].__name__ if OWN[name] else None), got
+    elif "error" in expected:
+        assert got.get("error") == expected["error"], got
+        if not any(part in name for part in CLASS_ONLY):
+            assert words(got["text"]) == words(expected["text"])
+    else:
+        assert "value" in got, got
+        close(got["value"], expected["value"])
+
+
+def test_all_are_compared():
+    assert set(CASES) == set(EXPECTED)

@@ -123,9 +123,19 @@ class ConcreteFunction:
     def _output_text(self):
         return _structure.type_text(_structure.pack(self._output_template, [_structure.spec_of(t) for t in self._function.outputs]))
 
+    def experimental_get_compiler_ir(self, *args, **kwargs):
+        """Is not supported: there is no compiler behind functions."""
+        raise NotImplementedError("experimental_get_compiler_ir: functions are not compiled, there is no intermediate code to show")
+
     def pretty_printed_signature(self, verbose=True):
         if not verbose:
-            return "(%s) -> %s" % (", ".join("%s: %s" % (p.name, t) for p, t in self._parameter_texts()), self._output_text())
+            texts, starred = [], any(p.kind is p.VAR_POSITIONAL for p in self._parameters)
+            for p, t in self._parameter_texts():
+                if p.kind is p.KEYWORD_ONLY and not starred:
+                    texts.append("*")
+                    starred = True
+                texts.append("%s: %s" % (p.name, t))
+            return "(%s) -> %s" % (", ".join(texts), self._output_text())
         lines = ["Input Parameters:"]
         lines += ["  %s (%s): %s" % (p.name, p.kind.name, t) for p, t in self._parameter_texts()] or ["  None"]
         lines += ["Output Type:", "  " + self._output_text(), "Captures:"]
@@ -442,6 +452,10 @@ class Tracer:
         concrete = self.get_concrete_function(*args, **kwargs)
         given = [a for a in [*args, *kwargs.values()] if _structure.is_array(a)]
         return concrete.plan(*args, **kwargs) if len(given) == len(args) + len(kwargs) else concrete.plan()
+
+    def experimental_get_compiler_ir(self, *args, **kwargs):
+        """Is not supported: there is no compiler behind functions."""
+        raise NotImplementedError("experimental_get_compiler_ir: functions are not compiled, there is no intermediate code to show")
 
     def experimental_get_tracing_count(self):
         return self._traces - (1 if self._created else 0)

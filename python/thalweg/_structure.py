@@ -93,7 +93,7 @@ class Walk:
         spec = spec or Spec(value.shape, value.dtype)
         self.key.append(("tensor", spec.dtype, _shape_key(spec.shape)))
         self.tensors.append(value)
-        self.specs.append(Spec(spec.shape, spec.dtype))
+        self.specs.append(Spec(spec.shape, spec.dtype, spec.name))
         self.names.append("".join(c if c.isalnum() or c == "_" else "_" for c in name) or None)
         return LEAF
 
@@ -103,7 +103,7 @@ class Walk:
         if isinstance(value, _core.Tensor):
             return self.tensor(value, name)
         if is_spec(value):
-            return self.tensor(value, value.name or name)
+            return self.tensor(value, value.name or name, value)
         if isinstance(value, Cast):
             return self.tensor(value.tensor, value.spec.name or name, value.spec)
         if isinstance(value, dict):
@@ -136,8 +136,8 @@ class Walk:
             try:
                 hash(value)
             except TypeError:
-                raise TypeError("Could not generate a generic TraceType for %r. Please verify that it is immutable/hashable. Otherwise, "
-                                "consider implementing the Python `__tf_tracing_type__` protocol." % (value,)) from None
+                raise TypeError("Could not generate a generic TraceType for %r.Please verify that it is immutable/hashable. Otheriwse, "
+                                "consider implementing the Tracing Protocol for it." % (value,)) from None
             self.key.append(("value", type(value), value))
             return Constant(value, False)
         self.key.append(Identity(reference, id(value)))
@@ -209,7 +209,7 @@ def key_relax(key, other):
 
 def relaxed_specs(key, specs):
     shapes = [p[2] for p in key if _is_tensor_key(p)]
-    return [Spec(shape, spec.dtype) for shape, spec in zip(shapes, specs)]
+    return [Spec(shape, spec.dtype, spec.name) for shape, spec in zip(shapes, specs)]
 
 
 def by_argument(key):
@@ -312,7 +312,7 @@ class Outputs:
 def type_text(value):
     """A value as signatures show it."""
     if is_spec(value):
-        return "TensorSpec(shape=%s, dtype=%r, name=None)" % (value.shape, value.dtype)
+        return "TensorSpec(shape=%s, dtype=%r, name=%r)" % (value.shape, value.dtype, value.name)
     if value is None:
         return "Literal[None]"
     if is_named_tuple(value):

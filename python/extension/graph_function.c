@@ -5,6 +5,7 @@
  * (thalweg/_function.py), which keys, traces and remembers. Patterns are few and the last one used stands first. */
 #include "extension.h"
 #include "function/function.h"
+#include "op/resource.h"
 
 enum { PATTERN_LIMIT = 16, ARGUMENT_LIMIT = 24 };
 
@@ -215,6 +216,25 @@ static PyObject *get_captures(PyObject *self, void *unused)
     return list;
 }
 
+/* The variables among the captures that still exist. */
+static PyObject *get_variables(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw__function *f = ((graph_function *)self)->function;
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < f->input_count - f->argument_count; i++) {
+        const tw_tensor *capture = f->captures[i];
+        tw_object *object = capture->dtype == TW_RESOURCE && !capture->node && capture->count == 1 ? *(tw_object **)capture->data : NULL;
+        if (!object || !tw__is(object, &tw__resource_class) || !((tw__resource *)object)->variable)
+            continue;
+        PyObject *item = tw__py_wrap(tw_retain(((tw__resource *)object)->variable));
+        if (!item || PyList_Append(list, item) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
 static PyMethodDef graph_function_methods[] = {
     { "call_flat", call_flat, METH_O, "Calls it with a list of tensors; gives a list." },
     { "plan", plan_text, METH_O, "How it runs with such tensors, as text." },
@@ -223,7 +243,7 @@ static PyMethodDef graph_function_methods[] = {
 static PyGetSetDef graph_function_getters[] = {
     { "name", get_name, NULL, NULL, NULL },       { "graph", get_graph, NULL, NULL, NULL },
     { "inputs", get_inputs, NULL, NULL, NULL },   { "outputs", get_outputs, NULL, NULL, NULL },
-    { "captures", get_captures, NULL, NULL, NULL }, { 0 },
+    { "captures", get_captures, NULL, NULL, NULL }, { "variables", get_variables, NULL, NULL, NULL }, { 0 },
 };
 static PyType_Slot graph_function_slots[] = {
     { Py_tp_dealloc, end_graph_function },

@@ -100,13 +100,11 @@ class ConcreteFunction:
 
     @property
     def variables(self):
-        return tuple(self._variables)
+        return tuple(self._function.variables)
 
     @property
     def trainable_variables(self):
-        return tuple(v for v in self._variables if v.trainable)
-
-    _variables = ()
+        return tuple(v for v in self.variables if v.trainable)
 
     @property
     def structured_input_signature(self):

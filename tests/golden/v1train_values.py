@@ -226,10 +226,11 @@ result = [a.name, h.name, m.name, [v.tag for v in v1.Summary.FromString(data).va
 add("checkpoints in graphs", """
 w = tf.Variable([1.0, 2.0], name="w")
 c = tf.train.Checkpoint(w=w)
+train = v1.train.GradientDescentOptimizer(0.25).minimize(tf.reduce_sum(w * w))
 with v1.Session() as sess:
     sess.run(v1.global_variables_initializer())
     first = c.save(os.path.join(tmp, "c"))
-    sess.run(w.assign([5.0, 6.0]))
+    sess.run(train)
     second = c.save(os.path.join(tmp, "c"))
     status = c.restore(first)
     before = sess.run(w)

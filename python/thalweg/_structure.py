@@ -53,6 +53,11 @@ def is_ragged(value):
     return type(value).__name__ == "RaggedTensor"
 
 
+def slices_parts(value):
+    """The tensors of tf.IndexedSlices, in the order in which it takes them; None for anything else."""
+    return [value.values, value.indices, value.dense_shape] if type(value).__name__ == "IndexedSlices" else None
+
+
 def is_spec(value):
     return type(value).__name__ == "TensorSpec" or isinstance(value, Spec)
 
@@ -117,6 +122,9 @@ class Walk:
             parts = value._parts()
             self.key.append(("ragged", len(parts)))
             return ("ragged", [self.value(v, "%s_%d" % (name, i), depth + 1) for i, v in enumerate(parts)], None)
+        if slices_parts(value):
+            self.key.append(("slices", type(value)))
+            return ("named", [self.value(v, "%s_%d" % (name, i), depth + 1) for i, v in enumerate(slices_parts(value))], type(value))
         if isinstance(value, (list, tuple)):
             self.key.append(("sequence", type(value), len(value)))
             parts = [self.value(v, "%s_%d" % (name, i), depth + 1) for i, v in enumerate(value)]
@@ -292,6 +300,8 @@ class Outputs:
             return ("dict", {k: parts[k] for k in value}, type(value) if type(value).__module__ != "thalweg._containers" else dict)
         if is_ragged(value):
             return ("ragged", [self.value(v, depth + 1) for v in value._parts()], None)
+        if slices_parts(value):
+            return ("named", [self.value(v, depth + 1) for v in slices_parts(value)], type(value))
         if isinstance(value, (list, tuple)):
             made = type(value)
             if made.__module__ == "thalweg._containers":

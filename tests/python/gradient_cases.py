@@ -516,6 +516,20 @@ def slices_in_loops(tf):
 
 
 @case
+def slices_of_functions(tf):
+    v = tf.Variable(_table())
+
+    @tf.function(autograph=False)
+    def f():
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.gather(v, [1, 1, 2]) ** 2)
+        return tape.gradient(y, v)
+    twice = tf.function(lambda g: tf.IndexedSlices(g.values * 2.0, g.indices, g.dense_shape), autograph=False)
+    g = f()
+    return [_text(g), _text(twice(g))]
+
+
+@case
 def slices_in_optimizers(tf):
     out = []
     make = tf.keras.optimizers

@@ -246,7 +246,8 @@ static PyObject *later(PyObject *package, PyObject *name)
             Py_CLEAR(value);
         return value;
     }
-    static const char *const filled[] = { "Graph", "Operation", "ConfigProto", "enable_eager_execution", "control_dependencies" };
+    static const char *const filled[] = { "Graph", "Operation", "ConfigProto", "enable_eager_execution", "control_dependencies",
+                                          "import_graph_def" };
     for (size_t i = 0; i < sizeof filled / sizeof *filled; i++) {
         if (PyUnicode_CompareWithASCIIString(name, filled[i]) != 0)
             continue;

@@ -333,7 +333,23 @@ static PyObject *eager_tensor(PyObject *self, PyObject *arguments)
     return tensor ? tw__py_wrap_tensor(tensor) : NULL;
 }
 
+/* call_eagerly(function, *arguments, **keywords): outside of all graphs, lasting ones too. */
+static PyObject *call_eagerly(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    (void)self;
+    Py_ssize_t count = PyTuple_Size(arguments);
+    PyObject *rest = count > 0 ? PyTuple_GetSlice(arguments, 1, count) : tw__py_error(PyExc_TypeError, "call_eagerly: no function");
+    if (!rest)
+        return NULL;
+    tw__outside outside = tw__outside_begin();
+    PyObject *out = PyObject_Call(PyTuple_GetItem(arguments, 0), rest, keywords);
+    tw__outside_end(outside);
+    Py_DECREF(rest);
+    return out;
+}
+
 static PyMethodDef functions[] = {
+    { "call_eagerly", (PyCFunction)(void (*)(void))call_eagerly, METH_VARARGS | METH_KEYWORDS, "Calls a function outside of all graphs." },
     { "eager_tensor", eager_tensor, METH_VARARGS, "A tensor with elements, whatever is being traced." },
     { "variable_creation", variable_creation, METH_VARARGS, NULL },
     { "is_symbolic", is_symbolic, METH_O, "Whether the value is a tensor of a graph." },

@@ -293,6 +293,30 @@ static bool read_arguments(PyObject *all)
     return !trainable || PyDict_DelItemString(all, "trainable") == 0;
 }
 
+/* What the function gives; in a lasting graph its operations stand in the scope "NAME/Initializer/". */
+static PyObject *first_value(PyObject *function, PyObject *arguments)
+{
+    tw__graph *root = tw__graph_root(tw__tracing);
+    if (!root)
+        return PyObject_CallNoArgs(function);
+    PyObject *given = PyDict_GetItemString(arguments, "name");
+    const char *name = given && PyUnicode_Check(given) ? PyUnicode_AsUTF8AndSize(given, NULL) : NULL;
+    char *inside = tw__format("%s%s", tw__scope(), name && *name ? name : "Variable");
+    char *unique = inside ? tw__graph_unique_name(root, inside, false) : NULL;
+    char *scope = unique ? tw__format("%s/Initializer/", unique) : NULL;
+    PyObject *made = NULL;
+    if (scope && tw__scope_push(scope) == TW_OK) {
+        made = PyObject_CallNoArgs(function);
+        tw__scope_pop();
+    } else {
+        tw__py_raise();
+    }
+    tw__free(inside);
+    tw__free(unique);
+    tw__free(scope);
+    return made;
+}
+
 static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     /* initial_value may be a function that gives it. */
@@ -310,7 +334,7 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
     int result = -1;
     if (all && read_arguments(all)) {
         bool called = PyCallable_Check(first) && !TW_IS_TENSOR(first);
-        PyObject *value = called ? PyObject_CallNoArgs(first) : (Py_INCREF(first), first);
+        PyObject *value = called ? first_value(first, all) : (Py_INCREF(first), first);
         if (PyDict_GetItemString(all, "initial_value"))
             PyDict_DelItemString(all, "initial_value");
         values = value && !PyErr_Occurred() ? PyTuple_Pack(1, value) : NULL;
@@ -474,15 +498,40 @@ PyObject *tw__py_unread(PyObject *variable)
     return (PyObject *)out;
 }
 
+/* In a lasting graph an assignment is an operation, and its value is what is read after it. */
+static PyObject *with_operation(PyObject *unread, size_t before)
+{
+    tw__graph *graph = tw__tracing;
+    if (!unread || !graph || !graph->lasting || graph->node_count <= before)
+        return unread;
+    tw__node *node = graph->nodes[graph->node_count - 1];
+    tw_tensor *value = tw__control_push(graph, &node, 1, false) == TW_OK ? tw__variable_read(of(unread)) : NULL;
+    tw__control_pop(graph);
+    PyObject *tensor = value ? tw__py_wrap_tensor(value) : tw__py_raise();
+    PyObject *operation = tensor ? tw__py_wrap_operation(node) : NULL;
+    tw__py_object *object = (tw__py_object *)unread;
+    if (!object->dict)
+        object->dict = PyDict_New();
+    if (!operation || !object->dict || PyDict_SetItemString(object->dict, "_assigned_value", tensor) < 0 ||
+        PyDict_SetItemString(object->dict, "_assigned_op", operation) < 0)
+        Py_CLEAR(unread);
+    Py_XDECREF(tensor);
+    Py_XDECREF(operation);
+    return unread;
+}
+
 PyObject *tw__py_variable_assign(PyObject *function, PyObject *const *arguments, size_t count, PyObject *names)
 {
+    size_t before = tw__tracing ? tw__tracing->node_count : 0;
     PyObject *variable = tw__py_function_call(function, arguments, count, names);
     Py_ssize_t places = TW_VECTOR_COUNT(count), keywords = names ? PyTuple_Size(names) : 0;
     for (Py_ssize_t i = 0; variable && i < keywords; i++) {
         if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "read_value") == 0 && !PyObject_IsTrue(arguments[places + i])) {
             Py_DECREF(variable);
+            if (tw__tracing && tw__tracing->lasting && tw__tracing->node_count > before)
+                return tw__py_wrap_operation(tw__tracing->nodes[tw__tracing->node_count - 1]);
             Py_RETURN_NONE;
         }
     }
-    return tw__py_unread(variable);
+    return with_operation(tw__py_unread(variable), before);
 }

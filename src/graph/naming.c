@@ -250,9 +250,11 @@ static tw_status name_helpers(const tw__node *node, const char *scope)
             continue;
         char *input = read ? tw__strdup("ReadVariableOp") : input_name(node, i);
         char *inside = tw__format("%s/", node->name);
-        tw_status status = input && inside ? is_all_axes(from, input) && node->input_count == 2 ? name_inside(from, scope, "Const")
-                                                                                                 : name_inside(from, inside, input)
-                                           : TW_RESOURCE_EXHAUSTED;
+        bool before = is_all_axes(from, input ? input : "") || node->op == &tw__op_AssignVariableOp ||
+                      node->op == &tw__op_AssignAddVariableOp || node->op == &tw__op_AssignSubVariableOp;
+        tw_status status = !input || !inside ? TW_RESOURCE_EXHAUSTED
+                           : before && !read ? name_inside(from, scope, "Const") /* which TensorFlow makes before the call */
+                                             : name_inside(from, inside, input);
         tw__free(input);
         tw__free(inside);
         TW_TRY(status);

@@ -117,6 +117,11 @@ TW_API(executing_eagerly_outside_functions, "compat.v1.executing_eagerly_outside
     return !tw__graph_root(tw__tracing) && !atomic_load(&disabled);
 }
 
+TW_API(inside_function, "compat.v1._inside_function() -> bool", "Whether a function is being traced.")
+{
+    return tw__tracing && !tw__tracing->lasting;
+}
+
 /* ---- placeholders and initializers ---- */
 
 static tw__graph *graph_for(const char *what)
@@ -142,19 +147,6 @@ TW_API(placeholder_with_default, "compat.v1.placeholder_with_default(input: tens
     return tw__call(&tw__op_PlaceholderWithDefault, TW_IN(args->input), 1, &shape, 1);
 }
 
-/* A NoOp that follows the nodes; TensorFlow's "group". */
-static struct tw_operation *group(tw__graph *graph, tw__node *const *nodes, int count, const char *name)
-{
-    tw__naming naming = tw__naming_begin();
-    tw__node *node = tw__graph_add(graph, &tw__op_NoOp, NULL, NULL, 0, NULL, 0, NULL, NULL, 0);
-    tw_status status = node ? TW_OK : tw__error_status();
-    for (int i = 0; status == TW_OK && i < count; i++)
-        status = tw__node_follow(node, nodes[i]);
-    tw_tensor stands = { .node = node };
-    tw_status named = tw__naming_end(naming, NULL, name, node ? &stands : NULL);
-    return status == TW_OK && named == TW_OK ? tw__operation_of(node) : NULL;
-}
-
 TW_API(variables_initializer, "compat.v1.variables_initializer(var_list: list<variable>, name: str = 'init') -> operation",
        "An operation that gives the variables their first values.")
 {
@@ -166,7 +158,7 @@ TW_API(variables_initializer, "compat.v1.variables_initializer(var_list: list<va
         if (variable->initializer && variable->graph == graph)
             nodes[count++] = variable->initializer;
     }
-    struct tw_operation *operation = nodes ? group(graph, nodes, count, args->name) : NULL;
+    struct tw_operation *operation = nodes ? tw__group(graph, nodes, count, args->name) : NULL;
     tw__free(nodes);
     return operation;
 }

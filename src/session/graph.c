@@ -139,7 +139,7 @@ static tw__node *operation_named(const tw__graph *graph, const char *name)
     if (node)
         return node;
     if (strchr(name, ':'))
-        tw__fail(TW_VALUE_ERROR, "The name '%s' refers to a Tensor, not a Operation.", name);
+        tw__fail(TW_VALUE_ERROR, "Name '%s' appears to refer to a Tensor, not a Operation.", name);
     else
         tw__fail(TW_KEY_ERROR, "The name '%s' refers to an Operation not in the graph.", name);
     return NULL;

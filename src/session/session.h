@@ -29,6 +29,9 @@ struct tw_operation {
 struct tw_graph *tw__graph_object(tw__graph *graph); /* what users see of a lasting graph; a new reference */
 struct tw_operation *tw__operation_of(tw__node *node);
 
+/* A NoOp that follows the nodes (group.c). */
+struct tw_operation *tw__group(tw__graph *graph, tw__node *const *nodes, int count, const char *name);
+
 /* ---- the default graph (default.c) ---- */
 struct tw_graph *tw__default_graph(void);            /* the thread's; a new reference */
 tw_status tw__default_push(struct tw_graph *graph);

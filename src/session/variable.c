@@ -7,7 +7,7 @@ static struct tw_operation *operation_or_none(tw__node *node)
     return node ? tw__operation_of(node) : NULL;
 }
 
-TW_PROPERTY(variable_initializer, "Variable.initializer(self: variable) -> operation",
+TW_PROPERTY(variable_initializer, "Variable._initializer(self: variable) -> operation",
             "In a graph: the operation that gives it its first value; else None.")
 {
     return operation_or_none(args->self->initializer);
@@ -18,7 +18,7 @@ TW_PROPERTY(variable_handle_op, "Variable._handle_op(self: variable) -> operatio
     return operation_or_none(args->self->handle_node);
 }
 
-TW_PROPERTY(variable_graph, "Variable.graph(self: variable) -> graph", "The graph it is in; None for one that is in no graph.")
+TW_PROPERTY(variable_graph, "Variable._graph(self: variable) -> graph", "The graph it is in; None for one that is in no graph.")
 {
     return args->self->graph ? tw__graph_object(args->self->graph) : NULL;
 }

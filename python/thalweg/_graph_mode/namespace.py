@@ -6,6 +6,8 @@ from thalweg import _core, _messages
 from thalweg._graph_mode import checkpoint as _checkpoint
 from thalweg._graph_mode import forms as _forms
 from thalweg._graph_mode import graph as _graph
+from thalweg._graph_mode import importing as _importing
+from thalweg._graph_mode import keras as _keras
 from thalweg._graph_mode import losses as _losses
 from thalweg._graph_mode import scopes as _scopes
 from thalweg._graph_mode import session as _session
@@ -15,6 +17,8 @@ from thalweg._graph_mode import variables as _variables
 
 _graph.install()
 _variables.install()
+_importing.install()
+_keras.install()
 
 _v1 = tf.compat.v1
 _from = {
@@ -152,4 +156,5 @@ def fill():
     compat.forward_compatible = lambda year, month, day: True
     if "control_dependencies" not in tf.__dict__:
         tf.control_dependencies = _scopes.control_dependencies
+    _v1.import_graph_def = tf.import_graph_def = _importing.import_graph_def
     tf.ConfigProto, tf.enable_eager_execution = _messages.ConfigProto, enable_eager_execution

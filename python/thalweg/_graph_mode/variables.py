@@ -365,6 +365,14 @@ def variable_op_scope(values, name_or_scope, default_name=None, **kwargs):
     return variable_scope(name_or_scope, default_name=default_name, values=values, **kwargs)
 
 
+def _arguments_of(initializer):
+    """The names of a Python function's arguments; None: an object that is called with shape and dtype."""
+    import inspect
+    if not inspect.isfunction(initializer) and not inspect.ismethod(initializer):
+        return None
+    return list(inspect.signature(initializer).parameters)
+
+
 def _initial_value(name, shape, dtype, initializer):
     """A function that makes the first value."""
     if initializer is None:
@@ -377,17 +385,12 @@ def _initial_value(name, shape, dtype, initializer):
     if isinstance(initializer, type):
         initializer = initializer()
     if callable(initializer) and not _core.is_tensor(initializer):
+        takes = _arguments_of(initializer)
         if shape is not None and shape.is_fully_defined():
-            import inspect
-            try:
-                takes = inspect.signature(initializer).parameters
-            except (TypeError, ValueError):
-                takes = ("shape", "dtype")
-            if "dtype" in takes or len(takes) > 1:
+            if takes is None or "dtype" in takes or len(takes) > 1:
                 return (lambda: initializer(shape.as_list(), dtype=dtype)), dtype
-            return (lambda: initializer(shape.as_list()) if len(takes) else initializer()), dtype
-        import inspect
-        if len(inspect.signature(initializer).parameters) == 0:
+            return (lambda: initializer(shape.as_list()) if takes else initializer()), dtype
+        if takes is not None and not takes:
             return initializer, None
         raise ValueError("The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided "
                          "or an instance of `tf.keras.initializers.*' and `shape` should be fully defined.")
@@ -545,7 +548,7 @@ def _in_graph(name, method):
     other = getattr(tf.Variable, name)
 
     def choose(self, *args, **kwargs):
-        return (other if self.graph is None else method)(self, *args, **kwargs)
+        return (other if self._graph is None else method)(self, *args, **kwargs)
     choose.__name__, choose.__doc__ = name, method.__doc__
     return choose
 
@@ -568,10 +571,22 @@ def _initialized_value(self):
     return tf.cond(self.is_initialized(), self.read_value, lambda: self.initial_value)
 
 
+def _property_in_graph(name, method):
+    """A property of variables in graphs; others have the one that was there."""
+    other = getattr(tf.Variable, name, None)
+
+    def choose(self):
+        if self._graph is not None:
+            return method(self)
+        return other.__get__(self, type(self)) if other is not None else None
+    return property(choose)
+
+
 def install():
     """Puts the methods on tf.Variable."""
-    for name, value in (("_as_graph_element", _element), ("op", property(_op)), ("eval", _in_graph("eval", _eval)),
-                        ("load", _in_graph("load", _load)), ("initialized_value", _in_graph("initialized_value", _initialized_value))):
-        setattr(tf.Variable, name, value)
-    refused = tf.Variable.initial_value.fget
-    tf.Variable.initial_value = property(lambda self: refused(self) if self.graph is None else self._first_value)
+    for name, method in (("eval", _eval), ("load", _load), ("initialized_value", _initialized_value)):
+        setattr(tf.Variable, name, _in_graph(name, method))
+    for name, method in (("op", _op), ("graph", lambda self: self._graph), ("initial_value", lambda self: self._first_value),
+                         ("initializer", lambda self: self._initializer)):
+        setattr(tf.Variable, name, _property_in_graph(name, method))
+    tf.Variable._as_graph_element = _element

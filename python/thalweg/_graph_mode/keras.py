@@ -1,0 +1,102 @@
+"""Keras in graphs: updates of metrics are operations, predictions run with the values of the session, the session of Keras."""
+import functools
+
+import thalweg as tf
+from thalweg import _core
+from thalweg._graph_mode import session as _session
+
+_state = {"session": None}
+
+
+def _in_lasting_graph():
+    return not tf.compat.v1.executing_eagerly_outside_functions() and not tf.compat.v1._inside_function()
+
+
+def _as_operation(method, name=None):
+    """In a graph what changes variables gives an operation that does so when it is run."""
+    @functools.wraps(method)
+    def changed(self, *args, **kwargs):
+        if not _in_lasting_graph():
+            return method(self, *args, **kwargs)
+        before = tf.compat.v1.get_default_graph().version
+        method(self, *args, **kwargs)
+        return tf.compat.v1._group_effects(before, name)
+    return changed
+
+
+def _eagerly(method):
+    """In a graph what wants values runs with those of the session."""
+    @functools.wraps(method)
+    def called(self, *args, **kwargs):
+        if not _in_lasting_graph():
+            return method(self, *args, **kwargs)
+        return _core.call_eagerly(method, self, *args, **kwargs)
+    return called
+
+
+def get_session(op_input_list=()):
+    """The default session, or one that Keras keeps; variables without a value get their first ones."""
+    v1 = tf.compat.v1
+    session = _session.get_default_session()
+    if session is None:
+        kept = _state["session"]
+        if kept is None or kept.graph is not v1.get_default_graph():
+            kept = _state["session"] = _session.Session()
+        session = kept
+    with session.graph.as_default():
+        for variable in v1.global_variables():
+            if not session.run(variable.is_initialized()):
+                session.run(variable.initializer)
+    return session
+
+
+def set_session(session):
+    """The session that Keras uses."""
+    _state["session"] = session
+
+
+def _get_value(x):
+    """The value of a variable or tensor as NumPy's; anything else as it is."""
+    if _core.is_symbolic(x):
+        return x.eval(session=get_session())
+    if isinstance(x, tf.Variable) and x._graph is not None:
+        return get_session().run(x)
+    return x.numpy() if _core.is_tensor(x) else x
+
+
+def _set_value(x, value):
+    """Sets a variable, its dtype kept."""
+    import numpy
+    value = numpy.asarray(value, dtype=x.dtype.as_numpy_dtype)
+    if x._graph is None:
+        x.assign(value)
+    else:
+        x.load(value, get_session())
+
+
+def install():
+    """Puts the methods on Keras's classes."""
+    metrics, backend = tf.keras.metrics, tf.keras.backend
+    for name in dir(metrics):
+        cls = getattr(metrics, name)
+        if isinstance(cls, type):
+            for method in ("update_state", "reset_state", "reset_states"):
+                if method in vars(cls):
+                    setattr(cls, method, _as_operation(vars(cls)[method]))
+    for method in ("apply_gradients", "minimize"):
+        setattr(tf.keras.optimizers.Optimizer, method, _as_operation(getattr(tf.keras.optimizers.Optimizer, method)))
+    for method in ("predict", "evaluate", "predict_on_batch"):
+        if hasattr(tf.keras.Model, method):
+            setattr(tf.keras.Model, method, _eagerly(getattr(tf.keras.Model, method)))
+    backend.get_session, backend.set_session = get_session, set_session
+    backend.get_value, backend.set_value = _get_value, _set_value
+    clear = getattr(backend, "clear_session", None)
+
+    def clear_session():
+        """Forgets names and the session of Keras; the default graph is empty again."""
+        if clear is not None:
+            clear()
+        _state["session"] = None
+        if _in_lasting_graph():
+            tf.compat.v1.reset_default_graph()
+    backend.clear_session = clear_session

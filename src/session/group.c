@@ -1,0 +1,36 @@
+/* Operations that stand for others: what a function did to the graph, as one thing to run. */
+#include "rows.h"
+#include "session/session.h"
+
+struct tw_operation *tw__group(tw__graph *graph, tw__node *const *nodes, int count, const char *name)
+{
+    tw__naming naming = graph == tw__tracing ? tw__naming_begin() : (tw__naming){ NULL, 0, NULL };
+    tw__node *node = tw__graph_add(graph, &tw__op_NoOp, NULL, NULL, 0, NULL, 0, NULL, NULL, 0);
+    tw_status status = node ? TW_OK : tw__error_status();
+    for (int i = 0; status == TW_OK && i < count; i++)
+        status = tw__node_follow(node, nodes[i]);
+    tw_status named = tw__naming_end(naming, NULL, name, NULL);
+    return status == TW_OK && named == TW_OK ? tw__operation_of(node) : NULL;
+}
+
+TW_API(group_effects, "compat.v1._group_effects(since: int, name: str = None) -> operation",
+       "An operation that follows everything with effects that was added to the default graph since it had so many operations.")
+{
+    tw__graph *graph = tw__graph_root(tw__tracing);
+    if (!graph) {
+        tw__fail(TW_RUNTIME_ERROR, "group: there is no graph");
+        return NULL;
+    }
+    tw__node **nodes = tw__alloc_array(graph->node_count + 1, sizeof *nodes);
+    int count = 0;
+    for (size_t i = args->since > 0 ? (size_t)args->since : 0; nodes && i < graph->node_count; i++) {
+        tw__node *node = graph->nodes[i];
+        bool reads = node->op == &tw__op_ReadVariableOp || node->op == &tw__op_VarHandleOp || node->op == &tw__op_VarIsInitializedOp;
+        bool first = node->op == &tw__op_AssignVariableOp && tw__ends_with(node->name, "/Assign"); /* a new variable's initializer */
+        if (node->op->stateful && !reads && !first && !node->output_count)
+            nodes[count++] = node;
+    }
+    struct tw_operation *operation = nodes ? tw__group(graph, nodes, count, args->name ? args->name : "group_deps") : NULL;
+    tw__free(nodes);
+    return operation;
+}

@@ -1,0 +1,38 @@
+"""tf.compat.v1: graphs and sessions do what TensorFlow does. The programs run in a process of their own: graph mode is for good."""
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import thalweg as tf
+
+import v1_programs
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RUN = """
+import json, sys
+sys.path.insert(0, %r)
+import thalweg as tf
+import v1_programs
+tf.compat.v1.disable_eager_execution()
+program = [p for p in v1_programs.PROGRAMS if p.__name__ == sys.argv[1]][0]
+json.dump(v1_programs.run(program, tf), sys.stdout)
+""" % HERE
+
+
+def in_graph_mode(source, *arguments):
+    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__))))
+    done = subprocess.run([sys.executable, "-c", source, *arguments], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("program", [p.__name__ for p in v1_programs.PROGRAMS])
+def test_program(program):
+    with open(os.path.join(HERE, "v1_programs.json")) as f:
+        expected = json.load(f)[program]
+    found = json.loads(in_graph_mode(RUN, program))
+    for i, (mine, theirs) in enumerate(zip(found, expected)):
+        assert mine == theirs, "note %d of %s" % (i, program)
+    assert len(found) == len(expected)

@@ -4,6 +4,7 @@
 #include <thalweg/thalweg.h>
 
 #include "function/control.h"
+#include "function/library.h"
 
 typedef struct pair {
     tw_tensor *x;
@@ -172,6 +173,39 @@ static void names(void **state)
     assert_null(tw__graph_find(f->graph, "while"));
 }
 
+static tw_status by_number_body(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    tw_tensors given = by_number(context, (tw_tensors){ (tw_tensor **)arguments, count });
+    *outputs = given.items;
+    *output_count = (int)given.count;
+    return given.items ? TW_OK : tw_error_code();
+}
+
+/* Case and its list of functions come back out of a GraphDef. */
+static void files(void **state)
+{
+    (void)state;
+    tw_auto tw_tensor *two = tw_tensor_float(2), *three = tw_tensor_float(3);
+    tw_auto tw_variable *w = tw_variable(two);
+    tw_auto tw__function *f =
+        tw__function_trace("by_number", (tw_dtype[]){ TW_FLOAT32, TW_INT32 }, (tw_shape[]){ TW_SCALAR, TW_SCALAR }, 2, by_number_body, w);
+    expect_no_error();
+    tw__text text = { 0 };
+    assert_int_equal(tw__graphdef_write(&text, NULL, false, &f, 1), TW_OK);
+    tw_auto tw__library *library = tw__library_read(text.data, text.size);
+    tw__text_free(&text);
+    tw__function *read = library ? tw__library_function(library, "by_number") : NULL;
+    expect_no_error();
+    static const double expected[] = { 18, -3, 27 };
+    for (int i = 0; i < 3; i++) {
+        tw_auto tw_tensor *number = tw_tensor_int(i);
+        tw_tensor *result = NULL;
+        assert_int_equal(tw__function_call_given(read, (tw_tensor *[]){ three, number, w->handle }, &result), TW_OK);
+        assert_float_equal(tw_tensor_double_at(result, 0), expected[i], 0);
+        tw_release(result);
+    }
+}
+
 static tw_tensors is_short(void *user, tw_tensors in)
 {
     (void)user;
@@ -247,7 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(branches), cmocka_unit_test(cases),      cmocka_unit_test(loops),
-        cmocka_unit_test(names),    cmocka_unit_test(invariants), cmocka_unit_test(errors),
+        cmocka_unit_test(names),    cmocka_unit_test(files),      cmocka_unit_test(invariants), cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Making tensors: tf.constant, zeros, ones, fill, eye and their kin. */
 #include <math.h>
 
+#include "eager/eager.h"
 #include "api/array.h"
 #include "rows.h"
 
@@ -120,8 +121,10 @@ TW_API(eye,
                  (long long)args->batch_shape.count);
         return NULL;
     }
+    tw__outside outside = tw__outside_begin(); /* also while a graph is made, its elements are needed here */
     tw_auto tw_tensor *flat_shape = tw__ints_tensor(&(int64_t){ rows < columns ? rows : columns }, 1, TW_INT64);
     tw_auto tw_tensor *ones = flat_shape ? filled(flat_shape, args->dtype, true, "eye") : NULL;
+    tw__outside_end(outside);
     tw_tensor *out = NULL;
     tw_shape shape = { .rank = (int32_t)args->batch_shape.count + 2 };
     for (int i = 0; i + 2 < shape.rank; i++)

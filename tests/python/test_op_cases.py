@@ -19,10 +19,10 @@ for path in sorted(glob.glob(os.path.join(HERE, "..", "op", "cases", "*.json")))
         CASES += [(family, i, c) for i, c in enumerate(json.load(f))]
 
 # Ops that have no plain case: they need a variable, and test_state_ops.py lists each of them, or test_array_api.py calls them, or they
-# need a function, and the C tests of functions use them.
+# need a function or nothing but an effect, and the tests of functions use them.
 STATE, CALLS = "test_state_ops.py", "test_array_api.py"
 FUNCTIONS = {"PartitionedCall", "StatefulPartitionedCall", "Placeholder", "PlaceholderWithDefault", "NoOp", "PrintV2", "PyFunc", "EagerPyFunc",
-             "If", "StatelessIf", "While", "StatelessWhile", "FakeParam",
+             "If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile", "FakeParam", "Assert",
              "EmptyTensorList", "TensorListReserve", "TensorListSetItem", "TensorListGetItem", "TensorListPushBack",
              "TensorListPopBack", "TensorListStack", "TensorListFromTensor", "TensorListLength", "TensorListResize",
              "TensorListGather", "TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListConcatV2", "TensorListSplit",

@@ -36,3 +36,17 @@ def test_program(program):
     for i, (mine, theirs) in enumerate(zip(found, expected)):
         assert mine == theirs, "note %d of %s" % (i, program)
     assert len(found) == len(expected)
+
+
+def test_what_run_refuses_is_not_run():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        v = v1.get_variable("v", [], initializer=v1.zeros_initializer())
+        more = v.assign_add(1.)
+        session.run(v1.global_variables_initializer())
+        with pytest.raises(NotImplementedError, match="run_metadata"):
+            session.run(more, run_metadata=v1.RunMetadata())
+        with pytest.raises(NotImplementedError, match="options"):
+            session.run(more, options=v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE))
+        assert session.run(v) == 0
+        assert session.run(more, options=v1.RunOptions()) == 1

@@ -137,12 +137,12 @@ class BaseSession:
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """Runs operations and evaluates tensors: the values in the structure of the fetches."""
-        result = self._runner.run(fetches, feed_dict)
-        if result is not NotImplemented and run_metadata is None:
-            return result
         if run_metadata is not None:
             raise NotImplementedError("Session.run: run_metadata is not supported")
-        return self._run_new(fetches, feed_dict)
+        if options is not None and options.SerializeToString():
+            raise NotImplementedError("Session.run: options other than the default ones are not supported")
+        result = self._runner.run(fetches, feed_dict)
+        return self._run_new(fetches, feed_dict) if result is NotImplemented else result
 
     def _run_new(self, fetches, feed_dict):
         leaves = []

@@ -118,7 +118,8 @@ static const char *only_file(const char *folder)
             snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         }
     }
-    closedir(listing);
+    if (listing)
+        closedir(listing);
     return path[0] ? path : NULL;
 }
 

@@ -58,3 +58,9 @@ def test_gradients_go_through():
         y = tf.clip_by_norm(x, 1.0)
     g = tape.gradient(y, x)
     close(g.numpy(), [0.032, -0.024], "float32", 1e-5)
+
+
+def test_all_of_nothing_is_true():
+    whole = tf.reduce_all(tf.constant([], tf.bool)).numpy()
+    rows = tf.reduce_all(tf.zeros([3, 0], tf.bool), axis=1).numpy()
+    assert whole.view("uint8") == 1 and rows.view("uint8").tolist() == [1, 1, 1]

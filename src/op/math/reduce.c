@@ -85,6 +85,15 @@ static tw_status min_compute(tw__kernel *kernel)
     return reduce(kernel, TW__REDUCE_MIN);
 }
 
+/* The least of no bytes is 255, which is no truth value. */
+static tw_status all_compute(tw__kernel *kernel)
+{
+    if (kernel->inputs[0]->count)
+        return reduce(kernel, TW__REDUCE_MIN);
+    memset(kernel->outputs[0]->data, true, (size_t)kernel->outputs[0]->count);
+    return TW_OK;
+}
+
 static tw_status norm_compute(tw__kernel *kernel)
 {
     return reduce(kernel, TW__REDUCE_NORM);
@@ -132,7 +141,7 @@ TW_OP(Any,
 TW_OP(All,
     .inputs = "input: bool, reduction_indices: Tidx", .outputs = "output: bool",
     .attrs = "keep_dims: bool = false, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = min_compute,
+    .shape = reduce_shape, .compute = all_compute,
     .doc = "Whether all elements over axes are true.");
 
 TW_OP(EuclideanNorm,

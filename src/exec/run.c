@@ -229,10 +229,12 @@ static tw_status compute(tw__plan *plan, tw__step *now, frame *f)
     tw__kernel kernel = { now->op, now->input_count, now->output_count, f->inputs, f->outputs, now->attrs, now->out_dtypes, NULL };
     if (!now->op->free_state)
         return now->op->compute(&kernel);
-    tw__hold_take(&plan->general->lock);
-    kernel.state = &plan->general->states[now->state].state;
+    tw__kernel_stream *shared = now->node->stream;
+    _Atomic uint32_t *lock = shared ? &shared->lock : &plan->general->lock;
+    tw__hold_take(lock);
+    kernel.state = shared ? &shared->state : &plan->general->states[now->state].state;
     tw_status status = now->op->compute(&kernel);
-    tw__hold_give(&plan->general->lock);
+    tw__hold_give(lock);
     return status;
 }
 

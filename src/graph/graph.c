@@ -23,6 +23,7 @@ static void node_free(tw__node *node)
     tw__attrs_end(node->attrs, node->attr_count);
     tw__free(node->attrs);
     tw_release(node->gradient);
+    tw_release(node->stream);
     tw__free(node->name);
     tw__free(node->inputs);
     tw__free(node->controls);
@@ -155,6 +156,7 @@ tw_status tw__node_enrich(tw__node *node, const tw_attr *attrs, const tw__edge *
     *rich = *node;
     rich->rich = NULL;
     rich->gradient = NULL;
+    rich->stream = NULL;
     rich->attrs = tw__attrs_copy(attrs, node->attr_count, block);
     if (input_count)
         memcpy(edges, inputs, (size_t)input_count * sizeof *edges);
@@ -378,4 +380,23 @@ tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *i
     if (op == &tw__op_Softmax || op == &tw__op_Sigmoid)
         outputs[0]->symbolic_input = tw_retain(inputs[0]);
     return TW_OK;
+}
+
+/* ---- streams ---- */
+
+static void stream_destroy(void *self)
+{
+    tw__kernel_stream *stream = self;
+    if (stream->state)
+        stream->free_state(stream->state);
+}
+
+static const tw_class stream_class = { .name = "Stream", .size = sizeof(tw__kernel_stream), .destroy = stream_destroy };
+
+tw__kernel_stream *tw__kernel_stream_new(const tw_op *op)
+{
+    tw__kernel_stream *stream = tw__object_new(&stream_class);
+    if (stream)
+        stream->free_state = op->free_state;
+    return stream;
 }

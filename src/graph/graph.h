@@ -42,9 +42,19 @@ struct tw__node {
     tw__node *rich;
     void *outgrown[2];   /* the arrays of outputs that it had before it got a richer form, whose arrays it shares since */
     tw_object *gradient; /* what stands for the gradient of the op (a custom gradient); a reference, or NULL */
+    struct tw__kernel_stream *stream; /* of a kernel with state, shared with other copies of the node; a reference. NULL: each plan has its own */
     bool unnamed;        /* while a call is being named (naming.c) */
     bool helps;          /* a constant or a read that the call made of an argument: it is named after the node that uses it */
 };
+
+/* What a kernel keeps from run to run (random numbers), where several graphs hold copies of one node. */
+typedef struct tw__kernel_stream {
+    tw_object object;
+    _Atomic uint32_t lock; /* tw__hold_take */
+    void *state;
+    void (*free_state)(void *state);
+} tw__kernel_stream;
+tw__kernel_stream *tw__kernel_stream_new(const tw_op *op);
 
 typedef struct tw__capture {
     tw_tensor *outside;  /* a reference */

@@ -13,6 +13,7 @@ struct tw_session {
     tw__graph *graph;
     pthread_mutex_t lock;
     tw__map resources; /* container and name -> handle */
+    tw__map streams;   /* name of a node whose kernel has state -> tw__kernel_stream */
     tw__map prepared;  /* feeds and fetches -> tw__prepared */
     bool ready, closed;
 };
@@ -33,10 +34,16 @@ static void free_resource(void *memory)
     tw_release(handle);
 }
 
+static void free_stream(void *stream)
+{
+    tw_release(stream);
+}
+
 static void close_session(struct tw_session *session)
 {
     session->closed = true;
     tw__map_free(&session->prepared, free_prepared);
+    tw__map_free(&session->streams, free_stream);
     tw__map_free(&session->resources, free_resource);
 }
 
@@ -105,6 +112,17 @@ static tw_tensor *handle_of(struct tw_session *session, const char *container, c
     }
     tw__free(key);
     return handle;
+}
+
+tw__kernel_stream *tw__session_stream(void *of, const tw__node *node)
+{
+    struct tw_session *session = of;
+    tw__kernel_stream *stream = tw__map_get(&session->streams, node->name, strlen(node->name));
+    if (!stream && (stream = tw__kernel_stream_new(node->op)) && tw__map_put(&session->streams, node->name, strlen(node->name), stream) != TW_OK) {
+        tw_release(stream);
+        stream = NULL;
+    }
+    return stream;
 }
 
 static tw_tensor *bind(void *context, const tw__node *node, tw_tensor *outside)

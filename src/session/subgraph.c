@@ -105,6 +105,8 @@ static tw_status copy_node(copying *c, const tw__node *node)
     tw__node *copy = c->copies[node->id] = tw__node_copy(node, c->copy, edges);
     if (edges != few)
         tw__free(edges);
+    if (copy && node->op->free_state && !(copy->stream = tw_retain(tw__session_stream(c->context, node))))
+        return tw__error_status();
     for (int i = 0; copy && i < node->control_count; i++) {
         tw__node *earlier = c->copies[node->controls[i]->id];
         if (earlier && tw__node_follow(copy, earlier) != TW_OK)

@@ -50,3 +50,16 @@ def test_what_run_refuses_is_not_run():
             session.run(more, options=v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE))
         assert session.run(v) == 0
         assert session.run(more, options=v1.RunOptions()) == 1
+
+
+def test_random_numbers_go_on_whatever_is_fetched():
+    """As in TensorFlow: one stream per operation and session, not per set of fetches."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        v1.set_random_seed(1)
+        a, b = tf.random.uniform([2], seed=2), tf.random.uniform([2], seed=3)
+        with v1.Session() as session:
+            alone = [session.run(a).tolist() for _ in range(3)]
+        with v1.Session() as session:
+            mixed = [session.run([a, b])[0].tolist(), session.run(a).tolist(), session.run((b, a))[1].tolist()]
+    assert mixed == alone and alone[0] != alone[1]

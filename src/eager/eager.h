@@ -27,6 +27,8 @@ tw_status tw__variable_setup_in_graph(tw_variable *variable, struct tw__graph *g
 /* Which collections the thread's next variables of lasting graphs join; NULL: the usual ones. Ends in NULL. */
 extern _Thread_local const char *const *tw__variable_collections;
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape);
+/* The variable gets its resource (taken; NULL after a failure) and the handle on it. */
+tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool trainable);
 tw_tensor *tw__variable_read(tw_variable *variable); /* through the door, so tapes see it */
 /* Sets the value to what the variable's constraint makes of it, if it has one. */
 tw_status tw__variable_constrain(tw_variable *variable);

@@ -109,17 +109,7 @@ tw_status tw__variable_setup_in_graph(tw_variable *variable, tw__graph *graph, t
     variable->name = unique ? tw__format("%s:0", unique) : NULL;
     tw__resource *resource = variable->name ? tw__resource_new(initial->dtype, whole, unique) : NULL;
     tw__free(unique);
-    if (!resource)
-        return tw__error_status();
-    resource->trainable = variable->trainable = trainable;
-    resource->variable = variable;
-    variable->resource = resource;
-    variable->handle = tw__tensor_of_object(TW_RESOURCE, resource);
-    tw_release(resource);
-    if (!variable->handle) {
-        variable->resource = NULL;
-        return tw__error_status();
-    }
+    TW_TRY(tw__variable_hold(variable, resource, trainable));
     variable->graph = graph;
     TW_TRY(tw__control_push(graph, NULL, 0, true)); /* variables belong to no scope */
     tw_status status = add_nodes(variable, initial);

@@ -38,6 +38,22 @@ static tw_status note_creation(void)
                     "information.");
 }
 
+tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool trainable)
+{
+    if (!resource)
+        return tw__error_status();
+    resource->trainable = variable->trainable = trainable;
+    resource->variable = variable;
+    variable->resource = resource;
+    variable->handle = tw__tensor_of_object(TW_RESOURCE, resource);
+    tw_release(resource);
+    if (!variable->handle) {
+        variable->resource = NULL;
+        return tw__error_status();
+    }
+    return TW_OK;
+}
+
 static tw_status setup_with(tw_variable *variable, tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
 {
     if (initial->node && initial->symbolic_value)
@@ -56,17 +72,7 @@ static tw_status setup_with(tw_variable *variable, tw_tensor *initial, const cha
     }
     variable->name = tw__format("%s:0", name && *name ? name : "Variable");
     tw__resource *resource = variable->name ? tw__resource_new(initial->dtype, whole, name && *name ? name : "Variable") : NULL;
-    if (!resource)
-        return tw__error_status();
-    resource->trainable = variable->trainable = trainable;
-    resource->variable = variable;
-    variable->resource = resource;
-    variable->handle = tw__tensor_of_object(TW_RESOURCE, resource);
-    tw_release(resource);
-    if (!variable->handle) {
-        variable->resource = NULL;
-        return tw__error_status();
-    }
+    TW_TRY(tw__variable_hold(variable, resource, trainable));
     return tw__resource_assign(resource, initial);
 }
 

@@ -1,26 +1,4 @@
 """Python expressions give what they give in TensorFlow: values by their text, exceptions by class and text (tests/golden/expressions.py)."""
-import importlib.util
-import json
-import os
+import replay
 
-import pytest
-
-import thalweg as tf
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-_spec = importlib.util.spec_from_file_location("expressions", os.path.join(HERE, "..", "golden", "expressions.py"))
-golden = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(golden)
-
-with open(os.path.join(HERE, "expressions.json")) as f:
-    CASES = json.load(f)
-
-
-@pytest.mark.parametrize("case", CASES, ids=[c["expression"][:60] for c in CASES])
-def test_expression(case):
-    got = golden.answer(case["expression"], tf)
-    if "value" in case:
-        assert got.get("value", got) == case["value"]
-    else:
-        assert got.get("error", got) == case["error"]
-        assert got["text"] == case["text"]
+test_expression = replay.test_of("expressions")

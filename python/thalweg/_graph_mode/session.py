@@ -87,9 +87,10 @@ class IndexedSlicesValue(tuple):
 
 def _threads_of(config):
     """Says to the engine what of the configuration it can follow."""
-    count = config.intra_op_parallelism_threads if config is not None else 0
-    if count > 0:
-        tf.config.threading.set_intra_op_parallelism_threads(count)
+    if config.intra_op_parallelism_threads > 0:
+        tf.config.threading.set_intra_op_parallelism_threads(config.intra_op_parallelism_threads)
+    if config.inter_op_parallelism_threads > 0:
+        tf.config.threading.set_inter_op_parallelism_threads(config.inter_op_parallelism_threads)
 
 
 class BaseSession:

@@ -85,6 +85,17 @@ static tw_status split_shape(tw__inference *inference)
     return TW_OK;
 }
 
+/* Gives the parts, unless cutting failed; ends them. */
+static tw_status finish(tw__kernel *kernel, parts *p, tw_status status)
+{
+    if (status == TW_OK)
+        status = give(kernel, p);
+    tw__free(p->items);
+    tw__free(p->rows);
+    tw__free(p->columns);
+    return status;
+}
+
 static tw_status split_compute(tw__kernel *kernel)
 {
     parts p = { 0 };
@@ -95,12 +106,7 @@ static tw_status split_compute(tw__kernel *kernel)
         tw_string s = tw__strings(kernel->inputs[0])[i];
         status = separator.size ? split_at(&p, i, s, separator, limit) : split_spaces(&p, i, s, limit);
     }
-    if (status == TW_OK)
-        status = give(kernel, &p);
-    tw__free(p.items);
-    tw__free(p.rows);
-    tw__free(p.columns);
-    return status;
+    return finish(kernel, &p, status);
 }
 
 TW_OP(StringSplitV2,
@@ -139,12 +145,7 @@ static tw_status split_old_compute(tw__kernel *kernel)
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < kernel->inputs[0]->count; i++)
         status = split_characters(&p, i, tw__strings(kernel->inputs[0])[i], set, skip_empty);
-    if (status == TW_OK)
-        status = give(kernel, &p);
-    tw__free(p.items);
-    tw__free(p.rows);
-    tw__free(p.columns);
-    return status;
+    return finish(kernel, &p, status);
 }
 
 TW_OP(StringSplit,

@@ -62,6 +62,28 @@ def _debugging_later(name):
 debugging.__getattr__ = _debugging_later  # noqa: F821
 
 
+def _io_later(name):
+    """The records of tf.io, likewise."""
+    from thalweg import _records
+    if name not in _records.IO:
+        raise AttributeError("module 'thalweg.io' has no attribute %r" % name)
+    setattr(io, name, _records.IO[name])  # noqa: F821
+    return _records.IO[name]
+
+
+def _train_later(name):
+    """The messages of tf.train, likewise."""
+    if name not in _EXAMPLES:
+        raise AttributeError("module 'thalweg.train' has no attribute %r" % name)
+    from thalweg import _messages
+    setattr(train, name, getattr(_messages, name))  # noqa: F821
+    return getattr(_messages, name)
+
+
+_EXAMPLES = ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists", "FeatureList")
+io.__getattr__, train.__getattr__ = _io_later, _train_later  # noqa: F821
+
+
 def _module(name, **members):
     """A module with members."""
     made = _sys.modules[__name__ + "." + name] = type(_sys)(__name__ + "." + name)

@@ -109,10 +109,24 @@ tw_status tw__checkpoint_state_parse(const char *text, size_t size, const char *
 void tw__checkpoint_state_print(tw__text *text, const tw__checkpoint_state *state);
 void tw__checkpoint_state_free(tw__checkpoint_state *state);
 
-/* ---- records: TFRecord files (record.c) ---- */
+/* ---- records: TFRecord files (record.c, record_reader.c, record_zlib.c) ---- */
+/* How the records of a file are compressed: all of them as one stream. */
+typedef enum tw__compression { TW_COMPRESSION_NONE, TW_COMPRESSION_ZLIB, TW_COMPRESSION_GZIP } tw__compression;
+/* Of "", "ZLIB", "GZIP" (NULL: ""); false: there is no such type, no error is set. */
+bool tw__compression_find(const char *name, tw__compression *compression);
+/* zlib's numbers; tw__deflate_options_default sets TensorFlow's. */
+typedef struct tw__deflate_options {
+    tw__compression compression;
+    int level, window_bits, method, mem_level, strategy;
+    int flush_mode; /* of the pieces that are compressed before a flush */
+} tw__deflate_options;
+tw__deflate_options tw__deflate_options_default(tw__compression compression);
+
 typedef struct tw__record_writer tw__record_writer;
 tw__record_writer *tw__record_create(const char *path, bool exclusive); /* exclusive: ALREADY_EXISTS if there is such a file */
+tw__record_writer *tw__record_create_packed(const char *path, const tw__deflate_options *options); /* compressed, or not if they say so */
 tw_status tw__record_add(tw__record_writer *writer, const void *data, size_t size); /* waits in memory for the next flush */
+tw_status tw__record_relieve(tw__record_writer *writer); /* writes what waits if it is much; compressed bytes may still wait */
 tw_status tw__record_flush(tw__record_writer *writer);
 size_t tw__record_waiting(const tw__record_writer *writer); /* bytes */
 const char *tw__record_path(const tw__record_writer *writer);
@@ -121,14 +135,17 @@ void tw__record_abandon(tw__record_writer *writer);     /* without what waits; N
 
 typedef struct tw__record_reader {
     tw__file_reader file;
-    int64_t offset;      /* of the next record */
+    int64_t offset;      /* of the next record, in the stream of records (not of compressed bytes) */
     const uint8_t *data; /* the record, good until the next step */
     size_t size;
-    uint8_t *memory;
-    size_t capacity;
+    uint8_t *memory;     /* what was read ahead */
+    size_t capacity, begin, end;
+    int64_t place;       /* in the file: what was not fetched yet */
+    struct tw__inflater *inflater; /* NULL: the file is not compressed */
     tw_status status;    /* why the reading ended: TW_OK at the end of the file */
 } tw__record_reader;
 tw_status tw__record_open(tw__record_reader *reader, const char *path);
+tw_status tw__record_open_packed(tw__record_reader *reader, const char *path, tw__compression compression);
 bool tw__record_next(tw__record_reader *reader);
 void tw__record_close(tw__record_reader *reader);
 

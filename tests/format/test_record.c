@@ -105,6 +105,138 @@ static void finds_damage(void **state)
     tw__free(bytes);
 }
 
+static const char *const packed_names[] = { "plain", "zlib", "gzip", "gzip9", "flushed" };
+
+static char *golden_records(const char *name, size_t *size)
+{
+    char path[600];
+    snprintf(path, sizeof path, TW_TEST_DATA "/golden/records/%s.tfrecord", name);
+    char *bytes = tw__file_read_all(path, 100000, size);
+    assert_non_null(bytes);
+    return bytes;
+}
+
+/* TensorFlow's bytes for the same records and options (tests/golden/records.py). */
+static void compresses(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        const char *path = in_scratch(packed_names[k]);
+        tw_record_file *file = k == 0   ? tw_record_file(path)
+                               : k == 1 ? tw_record_file(path, "ZLIB")
+                               : k == 3 ? tw_record_file(path, "GZIP", .compression_level = 9)
+                                        : tw_record_file(path, "GZIP");
+        assert_non_null(file);
+        char text[1000];
+        for (int i = 0; i < 50; i++) {
+            size_t size = 0;
+            for (int n = 0; n < i; n++)
+                size += (size_t)sprintf(text + size, "abc%d", i);
+            tw_value record = { .kind = TW_VALUE_BYTES, .s = { text, size } };
+            assert_int_equal(tw_record_file_write(file, record), TW_OK);
+            if (k == 4 && (i == 20 || i == 30 || i == 31))
+                assert_int_equal(tw_record_file_flush(file), TW_OK);
+        }
+        assert_int_equal(tw_record_file_close(file), TW_OK);
+        assert_int_equal(tw_record_file_close(file), TW_OK);
+        assert_int_equal(tw_record_file_flush(file), TW_FAILED_PRECONDITION);
+        expect_error(TW_FAILED_PRECONDITION, "Writer is closed.");
+        tw_release(file);
+        size_t size, expected_size;
+        char *bytes = tw__file_read_all(path, 100000, &size), *expected = golden_records(packed_names[k], &expected_size);
+        assert_int_equal(size, expected_size);
+        assert_memory_equal(bytes, expected, size);
+        tw__free(bytes);
+        tw__free(expected);
+
+        tw__record_reader reader;
+        tw__compression compression = k == 0 ? TW_COMPRESSION_NONE : k == 1 ? TW_COMPRESSION_ZLIB : TW_COMPRESSION_GZIP;
+        assert_int_equal(tw__record_open_packed(&reader, path, compression), TW_OK);
+        size_t count = 0;
+        for (; tw__record_next(&reader); count++)
+            assert_int_equal(reader.size, count * (count < 10 ? 4 : 5));
+        assert_int_equal(reader.status, TW_OK);
+        assert_int_equal(count, 50);
+        tw__record_close(&reader);
+    }
+    assert_null(tw_record_file(in_scratch("x"), "FOO"));
+    expect_error(TW_VALUE_ERROR, "Not a valid compression_type: \"FOO\"");
+    assert_null(tw_record_file(in_scratch("none/x")));
+    expect_error(TW_NOT_FOUND, "none/x; No such file or directory");
+    assert_null(tw_record_file(in_scratch("x"), "GZIP", .window_bits = 99));
+    expect_error(TW_INVALID_ARGUMENT, "deflate() failed");
+    tw_record_file *file = tw_record_file(in_scratch("named.tfrecords/")); /* as TensorFlow does */
+    assert_non_null(file);
+    tw_release(file);
+    assert_true(tw__path_exists(in_scratch("named.tfrecords")));
+}
+
+static size_t count_packed(const char *path, tw__compression compression, tw_status *status)
+{
+    tw__record_reader reader;
+    size_t count = 0;
+    assert_int_equal(tw__record_open_packed(&reader, path, compression), TW_OK);
+    while (tw__record_next(&reader))
+        count++;
+    *status = reader.status;
+    tw__record_close(&reader);
+    return count;
+}
+
+static void finds_damage_in_compressed_files(void **state)
+{
+    (void)state;
+    size_t size;
+    tw_status status;
+    char *bytes = golden_records("gzip", &size), twice[2000];
+    const char *path = in_scratch("damaged.gz");
+    memcpy(twice, bytes, size);
+    memcpy(twice + size, bytes, size);
+    write_file(path, twice, 2 * size); /* two members */
+    assert_int_equal(count_packed(path, TW_COMPRESSION_GZIP, &status), 100);
+    assert_int_equal(status, TW_OK);
+    write_file(path, twice, size + 7); /* the second one is cut within its head */
+    assert_int_equal(count_packed(path, TW_COMPRESSION_GZIP, &status), 50);
+    assert_int_equal(status, TW_OK);
+    memcpy(twice + size, "garbage", 7);
+    write_file(path, twice, size + 7);
+    assert_int_equal(count_packed(path, TW_COMPRESSION_GZIP, &status), 50);
+    expect_error(TW_DATA_LOSS, "inflate() failed with error -3: incorrect header check");
+    for (size_t cut = 0; cut < size; cut += 9) {
+        write_file(path, bytes, cut);
+        assert_true(count_packed(path, TW_COMPRESSION_GZIP, &status) <= 50);
+        if (status != TW_OK)
+            expect_error(TW_DATA_LOSS, "failed with EOF reached");
+    }
+    for (size_t bit = 0; bit < 8 * size; bit += 61) {
+        bytes[bit / 8] ^= (char)(1 << bit % 8);
+        write_file(path, bytes, size);
+        bytes[bit / 8] ^= (char)(1 << bit % 8);
+        assert_true(count_packed(path, TW_COMPRESSION_GZIP, &status) <= 50);
+        assert_true(status == TW_OK || status == TW_DATA_LOSS);
+        tw_clear_error();
+    }
+    for (long n = 1; n < 12; n++) {
+        write_file(path, bytes, size);
+        tw__record_reader reader;
+        tw__alloc_fail_at(n);
+        if (tw__record_open_packed(&reader, path, TW_COMPRESSION_GZIP) == TW_OK) {
+            while (tw__record_next(&reader))
+                ;
+            tw__record_close(&reader);
+        }
+        tw__alloc_fail_at(0);
+        assert_true(tw_error_code() == TW_OK || tw_error_code() == TW_RESOURCE_EXHAUSTED);
+        tw_clear_error();
+    }
+    tw__free(bytes);
+    bytes = golden_records("plain", &size);
+    write_file(path, bytes, size);
+    assert_int_equal(count_packed(path, TW_COMPRESSION_GZIP, &status), 0);
+    expect_error(TW_DATA_LOSS, "inflate() failed with error -3: incorrect header check");
+    tw__free(bytes);
+}
+
 /* The only file of the folder. */
 static const char *only_file(const char *folder)
 {
@@ -217,6 +349,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_and_reads),
         cmocka_unit_test(finds_damage),
+        cmocka_unit_test(compresses),
+        cmocka_unit_test(finds_damage_in_compressed_files),
         cmocka_unit_test(writes_events),
         cmocka_unit_test(survives_lack_of_memory),
     };

@@ -2,7 +2,7 @@
 import os
 
 import thalweg as tf
-from thalweg import _core, _messages
+from thalweg import _core, _messages, _records
 from thalweg._graph_mode import variables as _variables
 
 _v1 = tf.compat.v1
@@ -370,18 +370,8 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
 
 def summary_iterator(path):
     """The Events of an event file."""
-    for data in tf_record_iterator(path):
+    for data in _records.tf_record_iterator(path):
         yield _messages.Event.FromString(data)
-
-
-def tf_record_iterator(path):
-    """The records of a file, as bytes."""
-    records = _v1.io._RecordIterator(os.fspath(path))
-    while True:
-        data = records._read()
-        if data is None:
-            return
-        yield data
 
 
 def install():
@@ -396,6 +386,9 @@ def install():
         setattr(_train, name, _decay(name))
     _train.piecewise_constant_decay = _train.piecewise_constant
     _train.SaverDef = _messages.SaverDef
-    _v1.io.tf_record_iterator = tf_record_iterator
-    for name in ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists", "FeatureList"):
+    _v1.python_io = type(tf)(_v1.__name__ + ".python_io")
+    for name in ("TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_record_iterator"):
+        setattr(_v1.io, name, getattr(_records, name))
+        setattr(_v1.python_io, name, getattr(_records, name))
+    for name in tf._EXAMPLES:
         setattr(_train, name, getattr(_messages, name))

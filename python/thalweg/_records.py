@@ -1,0 +1,73 @@
+"""tf.io's records: what wants Python's own protocols over the library's rows (src/format/record_rows.c)."""
+import os
+
+import thalweg as tf
+
+
+class TFRecordCompressionType:
+    """How a TFRecord file is compressed."""
+    NONE, ZLIB, GZIP = 0, 1, 2
+
+
+class TFRecordOptions:
+    """How a TFRecord file is written: its compression, and zlib's numbers for it."""
+    compression_type_map = {TFRecordCompressionType.ZLIB: "ZLIB", TFRecordCompressionType.GZIP: "GZIP", TFRecordCompressionType.NONE: ""}
+
+    def __init__(self, compression_type=None, flush_mode=None, input_buffer_size=None, output_buffer_size=None, window_bits=None,
+                 compression_level=None, compression_method=None, mem_level=None, compression_strategy=None):
+        self.get_compression_type_string(compression_type)
+        self.compression_type = compression_type
+        self.flush_mode = flush_mode
+        self.input_buffer_size = input_buffer_size
+        self.output_buffer_size = output_buffer_size
+        self.window_bits = window_bits
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.mem_level = mem_level
+        self.compression_strategy = compression_strategy
+
+    @classmethod
+    def get_compression_type_string(cls, options):
+        """The type's name ("", "ZLIB", "GZIP") of options, of a type or of its name."""
+        if not options:
+            return ""
+        if isinstance(options, TFRecordOptions):
+            return cls.get_compression_type_string(options.compression_type)
+        if options in cls.compression_type_map:
+            return cls.compression_type_map[options]
+        if options in cls.compression_type_map.values():
+            return options
+        raise ValueError('Not a valid compression_type: "%s"' % (options,))
+
+
+class TFRecordWriter(tf.io._TFRecordWriter):
+    """Writes records to a TFRecord file."""
+
+    def __init__(self, path, options=None):
+        if not isinstance(options, TFRecordOptions):
+            options = TFRecordOptions(compression_type=options)
+        super().__init__(os.fspath(path), TFRecordOptions.get_compression_type_string(options), options.flush_mode, options.window_bits,
+                         options.compression_level, options.compression_method, options.mem_level, options.compression_strategy)
+
+    def write(self, record):
+        """Adds a record: bytes."""
+        super().write(bytes(record) if isinstance(record, (bytearray, memoryview)) else record)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+
+def tf_record_iterator(path, options=None):
+    """The records of a file, as bytes."""
+    records = tf.compat.v1.io._RecordIterator(os.fspath(path), TFRecordOptions.get_compression_type_string(options))
+    while True:
+        data = records._read()
+        if data is None:
+            return
+        yield data
+
+
+IO = {name: globals()[name] for name in ("TFRecordOptions", "TFRecordWriter")}

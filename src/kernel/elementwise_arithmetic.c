@@ -3,20 +3,20 @@
 
 /* add, subtract, multiply */
 TW_REALS(TW_BINARY_LOOP, add, a + b)
-TW_INTEGERS(TW_BINARY_LOOP, add, (wide)a + (wide)b)
+TW_SIGNED(TW_BINARY_LOOP, add, (wide)a + (wide)b)
 TW_COMPLEXES(TW_BINARY_LOOP, add, a + b)
 TW_REALS(TW_BINARY_LOOP, subtract, a - b)
-TW_INTEGERS(TW_BINARY_LOOP, subtract, (wide)a - (wide)b)
+TW_SIGNED(TW_BINARY_LOOP, subtract, (wide)a - (wide)b)
 TW_COMPLEXES(TW_BINARY_LOOP, subtract, a - b)
 TW_REALS(TW_BINARY_LOOP, multiply, a *b)
-TW_INTEGERS(TW_BINARY_LOOP, multiply, (wide)a *(wide)b)
+TW_SIGNED(TW_BINARY_LOOP, multiply, (wide)a *(wide)b)
 /* The plain formula: C's product also repairs infinities, which TensorFlow's does not. */
 TW_BINARY_LOOP(multiply, complex64, float complex, float, float complex, ,
                __builtin_complex(crealf(a) * crealf(b) - cimagf(a) * cimagf(b), crealf(a) * cimagf(b) + cimagf(a) * crealf(b)))
 TW_BINARY_LOOP(multiply, complex128, double complex, double, double complex, ,
                __builtin_complex(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b)))
 
-#define ALL_NUMBERS(name) TW_REAL_LOOPS(name), TW_INTEGER_LOOPS(name), TW_COMPLEX_LOOPS(name)
+#define ALL_NUMBERS(name) TW_REAL_LOOPS(name), TW_BITS_LOOPS(name), TW_COMPLEX_LOOPS(name)
 const tw__binary tw__binary_add = { .loops = { ALL_NUMBERS(add) } };
 const tw__binary tw__binary_subtract = { .loops = { ALL_NUMBERS(subtract) } };
 const tw__binary tw__binary_multiply = { .loops = { ALL_NUMBERS(multiply) } };
@@ -33,7 +33,7 @@ TW_BINARY_LOOP(floor_divide, int16, int16_t, uint32_t, int16_t, , FLOOR_DIVIDE)
 TW_BINARY_LOOP(floor_divide, int64, int64_t, uint64_t, int64_t, , FLOOR_DIVIDE)
 /* Through double, which has vectors: the quotient of two int32 lies further from the next whole number than double rounds. */
 TW_BINARY_LOOP(floor_divide, int32, int32_t, uint32_t, int32_t, TW_CLONES, (int64_t)floor((double)a / (double)b))
-const tw__binary tw__binary_divide = { .loops = { ALL_NUMBERS(divide) } };
+const tw__binary tw__binary_divide = { .loops = { TW_REAL_LOOPS(divide), TW_INTEGER_LOOPS(divide), TW_COMPLEX_LOOPS(divide) } };
 const tw__binary tw__binary_floor_divide = { .loops = { TW_REAL_LOOPS(floor_divide), TW_SIGNED_LOOPS(floor_divide),
                                                         TW_UNSIGNED_LOOPS(divide) } };
 
@@ -69,7 +69,7 @@ const tw__binary tw__binary_maximum = { .loops = { TW_REAL_LOOPS(maximum), TW_IN
 const tw__binary tw__binary_minimum = { .loops = { TW_REAL_LOOPS(minimum), TW_INTEGER_LOOPS(minimum) } };
 
 TW_REALS(TW_BINARY_LOOP, squared_difference, (a - b) * (a - b))
-TW_INTEGERS(TW_BINARY_LOOP, squared_difference, ((wide)a - (wide)b) * ((wide)a - (wide)b))
+TW_SIGNED(TW_BINARY_LOOP, squared_difference, ((wide)a - (wide)b) * ((wide)a - (wide)b))
 TW_COMPLEXES(TW_BINARY_LOOP, squared_difference, (a - b) * conj(a - b))
 const tw__binary tw__binary_squared_difference = { .loops = { ALL_NUMBERS(squared_difference) } };
 
@@ -101,14 +101,14 @@ const tw__binary tw__binary_tanh_grad = { .loops = { NUMBER_LOOPS(tanh_grad) } }
 const tw__binary tw__binary_sigmoid_grad = { .loops = { NUMBER_LOOPS(sigmoid_grad) } };
 
 /* Bits. A shift by a negative number or by more bits than there are is one by none, or by all but one. */
-TW_INTEGERS(TW_BINARY_LOOP, bitwise_and, a &b)
-TW_INTEGERS(TW_BINARY_LOOP, bitwise_or, a | b)
-TW_INTEGERS(TW_BINARY_LOOP, bitwise_xor, a ^ b)
+TW_SIGNED(TW_BINARY_LOOP, bitwise_and, a &b)
+TW_SIGNED(TW_BINARY_LOOP, bitwise_or, a | b)
+TW_SIGNED(TW_BINARY_LOOP, bitwise_xor, a ^ b)
 #define DISTANCE ((int)(b < 1 ? 0 : b > (element)(sizeof(element) * 8 - 1) ? (element)(sizeof(element) * 8 - 1) : b))
 TW_INTEGERS(TW_BINARY_LOOP, left_shift, (wide)a << DISTANCE)
 TW_INTEGERS(TW_BINARY_LOOP, right_shift, a >> DISTANCE)
-const tw__binary tw__binary_bitwise_and = { .loops = { TW_INTEGER_LOOPS(bitwise_and) } };
-const tw__binary tw__binary_bitwise_or = { .loops = { TW_INTEGER_LOOPS(bitwise_or) } };
-const tw__binary tw__binary_bitwise_xor = { .loops = { TW_INTEGER_LOOPS(bitwise_xor) } };
+const tw__binary tw__binary_bitwise_and = { .loops = { TW_BITS_LOOPS(bitwise_and) } };
+const tw__binary tw__binary_bitwise_or = { .loops = { TW_BITS_LOOPS(bitwise_or) } };
+const tw__binary tw__binary_bitwise_xor = { .loops = { TW_BITS_LOOPS(bitwise_xor) } };
 const tw__binary tw__binary_left_shift = { .loops = { TW_INTEGER_LOOPS(left_shift) } };
 const tw__binary tw__binary_right_shift = { .loops = { TW_INTEGER_LOOPS(right_shift) } };

@@ -76,6 +76,9 @@
 #define TW_UNSIGNED_LOOPS(name) \
     [TW_UINT8] = name##_uint8, [TW_UINT16] = name##_uint16, [TW_UINT32] = name##_uint32, [TW_UINT64] = name##_uint64
 #define TW_INTEGER_LOOPS(name) TW_SIGNED_LOOPS(name), TW_UNSIGNED_LOOPS(name)
+/* The signed loops for both: where only the bits count, an integer's sign does not. */
+#define TW_BITS_LOOPS(name)                                                                                              \
+    TW_SIGNED_LOOPS(name), [TW_UINT8] = name##_int8, [TW_UINT16] = name##_int16, [TW_UINT32] = name##_int32, [TW_UINT64] = name##_int64
 #define TW_COMPLEX_LOOPS(name) [TW_COMPLEX64] = name##_complex64, [TW_COMPLEX128] = name##_complex128
 
 #endif

@@ -1,4 +1,5 @@
-/* The loops of pooling for one type, included by pool_loops.c once for each: `type`, `lowest` (its least value) and NAME(loop).
+/* The loops of pooling for one type, included by pool_loops.c once for each: `type`, `lowest` (its least value), SPEED
+ * (TW_CLONES, TW_SMALL or nothing) and NAME(loop).
  * Channels are worked on in blocks that stay in registers or the first cache. No include guard: it is a body. */
 
 /* Four taps in one pass over the channels, then one at a time; the first pass starts from `lowest`. */
@@ -26,7 +27,7 @@ static inline __attribute__((always_inline)) void NAME(max_taps)(type *restrict 
     }
 }
 
-static TW_CLONES void NAME(max)(const tw__pool_job *job, int64_t begin, int64_t end)
+static SPEED void NAME(max)(const tw__pool_job *job, int64_t begin, int64_t end)
 {
     const tw__pool *p = job->pool;
     int64_t channels = p->channels;
@@ -82,7 +83,7 @@ static inline __attribute__((always_inline)) void NAME(max_grad_four)(const tw__
 }
 
 /* `left` holds what has not found its element yet: the gradient goes to the first match alone. */
-static TW_CLONES void NAME(max_grad)(const tw__pool_job *job, int64_t begin, int64_t end)
+static SPEED void NAME(max_grad)(const tw__pool_job *job, int64_t begin, int64_t end)
 {
     const tw__pool *p = job->pool;
     int64_t channels = p->channels;
@@ -155,7 +156,7 @@ static void NAME(max_grad_grad)(const tw__pool_job *job, int64_t begin, int64_t 
 }
 
 #ifdef MEANS
-static TW_CLONES void NAME(mean)(const tw__pool_job *job, int64_t begin, int64_t end)
+static SPEED void NAME(mean)(const tw__pool_job *job, int64_t begin, int64_t end)
 {
     const tw__pool *p = job->pool;
     int64_t channels = p->channels;
@@ -188,7 +189,7 @@ static TW_CLONES void NAME(mean)(const tw__pool_job *job, int64_t begin, int64_t
     }
 }
 
-static TW_CLONES void NAME(mean_grad)(const tw__pool_job *job, int64_t begin, int64_t end)
+static SPEED void NAME(mean_grad)(const tw__pool_job *job, int64_t begin, int64_t end)
 {
     const tw__pool *p = job->pool;
     int64_t channels = p->channels;

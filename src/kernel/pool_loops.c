@@ -22,6 +22,7 @@ static inline window window_at(const tw__pool *p, int64_t row, int64_t column)
 }
 
 #define MEANS
+#define SPEED TW_CLONES
 #define type float
 #define lowest (-FLT_MAX)
 #define NAME(loop) loop##_float
@@ -37,21 +38,9 @@ static inline window window_at(const tw__pool *p, int64_t row, int64_t column)
 #undef NAME
 #undef lowest
 #undef MEANS
+#undef SPEED
 
-#define type int8_t
-#define lowest INT8_MIN
-#define NAME(loop) loop##_int8
-#include "kernel/pool_body.h"
-#undef type
-#undef NAME
-#undef lowest
-#define type int16_t
-#define lowest INT16_MIN
-#define NAME(loop) loop##_int16
-#include "kernel/pool_body.h"
-#undef type
-#undef NAME
-#undef lowest
+#define SPEED
 #define type int32_t
 #define lowest INT32_MIN
 #define NAME(loop) loop##_int32
@@ -62,6 +51,23 @@ static inline window window_at(const tw__pool *p, int64_t row, int64_t column)
 #define type int64_t
 #define lowest INT64_MIN
 #define NAME(loop) loop##_int64
+#include "kernel/pool_body.h"
+#undef type
+#undef NAME
+#undef lowest
+#undef SPEED
+
+#define SPEED TW_SMALL
+#define type int8_t
+#define lowest INT8_MIN
+#define NAME(loop) loop##_int8
+#include "kernel/pool_body.h"
+#undef type
+#undef NAME
+#undef lowest
+#define type int16_t
+#define lowest INT16_MIN
+#define NAME(loop) loop##_int16
 #include "kernel/pool_body.h"
 #undef type
 #undef NAME

@@ -2,18 +2,19 @@
  *   NAME(word)      the functions' names          ELEMENT, ACCUMULATOR   C types
  *   LOAD(element)   as an accumulator             COMBINE(a, b)          two accumulators
  *   START           the neutral value             FINISH(a, reduced)     the result as an element
- *   CLONES          versions for wider vector units, or nothing
+ *   CLONES          versions for wider vector units, TW_SMALL, or nothing
+ *   HELPERS         TW_SMALL or nothing
  * Sums run in LANES independent chains, so that the compiler may use vectors and rounding errors stay small. */
 enum { NAME(LANES) = 32, NAME(BLOCK) = 4096, NAME(GROUP) = 16 };
 
-static void NAME(start)(void *accumulators, int64_t count)
+static TW_SMALL void NAME(start)(void *accumulators, int64_t count)
 {
     ACCUMULATOR *a = accumulators;
     for (int64_t i = 0; i < count; i++)
         a[i] = START;
 }
 
-static inline ACCUMULATOR NAME(block)(const ELEMENT *x, int64_t size)
+HELPERS static inline ACCUMULATOR NAME(block)(const ELEMENT *x, int64_t size)
 {
     ACCUMULATOR lanes[NAME(LANES)];
     for (int j = 0; j < NAME(LANES); j++)
@@ -83,7 +84,7 @@ CLONES static void NAME(columns)(void *accumulators, const void *data, int64_t r
     }
 }
 
-static void NAME(merge)(void *accumulators, const void *others, int64_t count)
+HELPERS static void NAME(merge)(void *accumulators, const void *others, int64_t count)
 {
     ACCUMULATOR *a = accumulators;
     const ACCUMULATOR *b = others;
@@ -91,7 +92,7 @@ static void NAME(merge)(void *accumulators, const void *others, int64_t count)
         a[i] = COMBINE(a[i], b[i]);
 }
 
-static void NAME(finish)(void *out, const void *accumulators, int64_t count, int64_t reduced)
+HELPERS static void NAME(finish)(void *out, const void *accumulators, int64_t count, int64_t reduced)
 {
     const ACCUMULATOR *a = accumulators;
     ELEMENT *y = out;

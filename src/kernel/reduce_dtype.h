@@ -1,9 +1,9 @@
 /* The reductions of one dtype; included once per dtype by reduce_loops.c, which defines
  *   DTYPE           in the functions' names        ELEMENT_TYPE   of the data
- *   WORK            type that sums and products run in; MEAN_WORK that means do; ORDER that maxima do; SQUARES that norms do
+ *   WORK            type that sums and products run in; MEAN_WORK that means do if it is another; ORDER that maxima do; SQUARES that norms do
  *   VALUE(e)        an element as WORK;            RESULT(a)      WORK as an element
  *   MEAN(a, n)      the element that is a / n      ROOT(a)        the element that is the root of SQUARES a
- *   SQUARE(e)       |e|² as SQUARES                VECTORS        clones, or nothing
+ *   SQUARE(e)       |e|² as SQUARES                VECTORS, HELPERS  clones, TW_SMALL or nothing
  *   ORDERED         and then LOWEST, HIGHEST (ORDER), RANK(e) an element as ORDER, UNRANK back, GREATER(a, b), LESS(a, b) */
 #define PASTE3(a, b, c) a##_##b##_##c
 #define PASTE(a, b, c) PASTE3(a, b, c)
@@ -18,15 +18,30 @@
 #define CLONES VECTORS
 #include "kernel/reduce_body.h"
 
+#ifdef MEAN_WORK
 #define NAME(word) PASTE(mean, DTYPE, word)
 #define ELEMENT ELEMENT_TYPE
 #define ACCUMULATOR MEAN_WORK
-#define LOAD(e) MEAN_VALUE(e)
+#define LOAD(e) ((MEAN_WORK)(e))
 #define COMBINE(a, b) ((a) + (b))
 #define START 0
 #define FINISH(a, n) MEAN(a, n)
 #define CLONES VECTORS
 #include "kernel/reduce_body.h"
+#else
+static void PASTE(mean, DTYPE, finish)(void *out, const void *accumulators, int64_t count, int64_t reduced)
+{
+    const WORK *a = accumulators;
+    ELEMENT_TYPE *y = out;
+    for (int64_t i = 0; i < count; i++)
+        y[i] = MEAN(a[i], reduced);
+}
+
+static const tw__reducer PASTE(mean, DTYPE, reducer) = {
+    sizeof(ELEMENT_TYPE), sizeof(WORK), PASTE(sum, DTYPE, start), PASTE(sum, DTYPE, rows), PASTE(sum, DTYPE, columns),
+    PASTE(sum, DTYPE, merge), PASTE(mean, DTYPE, finish),
+};
+#endif
 
 #define NAME(word) PASTE(prod, DTYPE, word)
 #define ELEMENT ELEMENT_TYPE
@@ -87,12 +102,12 @@ static const tw__reducer *const PASTE(reducers, of, DTYPE)[] = {
 #undef ORDER
 #undef SQUARES
 #undef VALUE
-#undef MEAN_VALUE
 #undef RESULT
 #undef MEAN
 #undef ROOT
 #undef SQUARE
 #undef VECTORS
+#undef HELPERS
 #undef ORDERED
 #undef LOWEST
 #undef HIGHEST

@@ -1,21 +1,7 @@
 /* The table of reduction loops: reduce_dtype.h once per dtype. Integers sum and multiply modulo their size, as TensorFlow's do; a mean of
  * integers is taken in 64 bits and cut towards zero; half and bfloat16 run in float; a NaN wins every maximum and minimum. */
-#include <complex.h>
-#include <math.h>
-
 #include "kernel/reduce.h"
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define WIDE
-#endif
-/* Loops that are seldom run are kept short: unrolled vectors of all of them would be half a megabyte. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define SMALL __attribute__((optimize("Os")))
-#else
-#define SMALL
-#endif
+#include "kernel/simd.h"
 
 /* The one that is not a number, else the greater or lesser: two choices, each of which the compiler turns into a vector's. */
 #define EXTREMES(type)                                      \
@@ -35,16 +21,15 @@ EXTREMES(double)
 #define DTYPE float
 #define ELEMENT_TYPE float
 #define WORK float
-#define MEAN_WORK float
 #define SQUARES float
 #define ORDER float
 #define VALUE(e) (e)
-#define MEAN_VALUE(e) (e)
 #define RESULT(a) (a)
 #define MEAN(a, n) ((a) / (float)(n))
 #define ROOT(a) sqrtf(a)
 #define SQUARE(e) ((e) * (e))
-#define VECTORS WIDE
+#define VECTORS TW_CLONES
+#define HELPERS
 #define ORDERED
 #define LOWEST ((float)-INFINITY)
 #define HIGHEST ((float)INFINITY)
@@ -57,16 +42,15 @@ EXTREMES(double)
 #define DTYPE double
 #define ELEMENT_TYPE double
 #define WORK double
-#define MEAN_WORK double
 #define SQUARES double
 #define ORDER double
 #define VALUE(e) (e)
-#define MEAN_VALUE(e) (e)
 #define RESULT(a) (a)
 #define MEAN(a, n) ((a) / (double)(n))
 #define ROOT(a) sqrt(a)
 #define SQUARE(e) ((e) * (e))
-#define VECTORS WIDE
+#define VECTORS TW_CLONES
+#define HELPERS
 #define ORDERED
 #define LOWEST ((double)-INFINITY)
 #define HIGHEST ((double)INFINITY)
@@ -79,16 +63,15 @@ EXTREMES(double)
 #define DTYPE half
 #define ELEMENT_TYPE uint16_t
 #define WORK float
-#define MEAN_WORK float
 #define SQUARES float
 #define ORDER float
 #define VALUE(e) tw__half_to_float(e)
-#define MEAN_VALUE(e) tw__half_to_float(e)
 #define RESULT(a) tw__float_to_half(a)
 #define MEAN(a, n) tw__float_to_half((a) / (float)(n))
 #define ROOT(a) tw__float_to_half(sqrtf(a))
 #define SQUARE(e) (tw__half_to_float(e) * tw__half_to_float(e))
-#define VECTORS SMALL
+#define VECTORS TW_SMALL
+#define HELPERS TW_SMALL
 #define ORDERED
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
@@ -101,16 +84,15 @@ EXTREMES(double)
 #define DTYPE bfloat16
 #define ELEMENT_TYPE uint16_t
 #define WORK float
-#define MEAN_WORK float
 #define SQUARES float
 #define ORDER float
 #define VALUE(e) tw__bfloat16_to_float(e)
-#define MEAN_VALUE(e) tw__bfloat16_to_float(e)
 #define RESULT(a) tw__float_to_bfloat16(a)
 #define MEAN(a, n) tw__float_to_bfloat16((a) / (float)(n))
 #define ROOT(a) tw__float_to_bfloat16(sqrtf(a))
 #define SQUARE(e) (tw__bfloat16_to_float(e) * tw__bfloat16_to_float(e))
-#define VECTORS SMALL
+#define VECTORS TW_SMALL
+#define HELPERS TW_SMALL
 #define ORDERED
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
@@ -127,12 +109,12 @@ EXTREMES(double)
 #define SQUARES uint32_t
 #define ORDER int8_t
 #define VALUE(e) ((uint32_t)(e))
-#define MEAN_VALUE(e) ((uint64_t)(e))
 #define RESULT(a) ((int8_t)(a))
 #define MEAN(a, n) ((n) ? (int8_t)((int64_t)(a) / (int64_t)(n)) : 0)
 #define ROOT(a) ((int8_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
-#define VECTORS SMALL
+#define VECTORS TW_SMALL
+#define HELPERS TW_SMALL
 #define ORDERED
 #define LOWEST INT8_MIN
 #define HIGHEST INT8_MAX
@@ -149,12 +131,12 @@ EXTREMES(double)
 #define SQUARES uint32_t
 #define ORDER uint8_t
 #define VALUE(e) ((uint32_t)(e))
-#define MEAN_VALUE(e) ((uint64_t)(e))
 #define RESULT(a) ((uint8_t)(a))
 #define MEAN(a, n) ((n) ? (uint8_t)((uint64_t)(a) / (uint64_t)(n)) : 0)
 #define ROOT(a) ((uint8_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
-#define VECTORS SMALL
+#define VECTORS TW_SMALL
+#define HELPERS TW_SMALL
 #define ORDERED
 #define LOWEST 0
 #define HIGHEST UINT8_MAX
@@ -171,12 +153,12 @@ EXTREMES(double)
 #define SQUARES uint32_t
 #define ORDER int16_t
 #define VALUE(e) ((uint32_t)(e))
-#define MEAN_VALUE(e) ((uint64_t)(e))
 #define RESULT(a) ((int16_t)(a))
 #define MEAN(a, n) ((n) ? (int16_t)((int64_t)(a) / (int64_t)(n)) : 0)
 #define ROOT(a) ((int16_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
-#define VECTORS SMALL
+#define VECTORS TW_SMALL
+#define HELPERS TW_SMALL
 #define ORDERED
 #define LOWEST INT16_MIN
 #define HIGHEST INT16_MAX
@@ -193,12 +175,12 @@ EXTREMES(double)
 #define SQUARES uint32_t
 #define ORDER uint16_t
 #define VALUE(e) ((uint32_t)(e))
-#define MEAN_VALUE(e) ((uint64_t)(e))
 #define RESULT(a) ((uint16_t)(a))
 #define MEAN(a, n) ((n) ? (uint16_t)((uint64_t)(a) / (uint64_t)(n)) : 0)
 #define ROOT(a) ((uint16_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
-#define VECTORS SMALL
+#define VECTORS TW_SMALL
+#define HELPERS TW_SMALL
 #define ORDERED
 #define LOWEST 0
 #define HIGHEST UINT16_MAX
@@ -215,12 +197,12 @@ EXTREMES(double)
 #define SQUARES uint32_t
 #define ORDER int32_t
 #define VALUE(e) ((uint32_t)(e))
-#define MEAN_VALUE(e) ((uint64_t)(e))
 #define RESULT(a) ((int32_t)(a))
 #define MEAN(a, n) ((n) ? (int32_t)((int64_t)(a) / (int64_t)(n)) : 0)
 #define ROOT(a) ((int32_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
 #define VECTORS
+#define HELPERS
 #define ORDERED
 #define LOWEST INT32_MIN
 #define HIGHEST INT32_MAX
@@ -237,12 +219,12 @@ EXTREMES(double)
 #define SQUARES uint32_t
 #define ORDER uint32_t
 #define VALUE(e) ((uint32_t)(e))
-#define MEAN_VALUE(e) ((uint64_t)(e))
 #define RESULT(a) ((uint32_t)(a))
 #define MEAN(a, n) ((n) ? (uint32_t)((uint64_t)(a) / (uint64_t)(n)) : 0)
 #define ROOT(a) ((uint32_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
-#define VECTORS SMALL
+#define VECTORS TW_SMALL
+#define HELPERS TW_SMALL
 #define ORDERED
 #define LOWEST 0
 #define HIGHEST UINT32_MAX
@@ -255,16 +237,15 @@ EXTREMES(double)
 #define DTYPE int64
 #define ELEMENT_TYPE int64_t
 #define WORK uint64_t
-#define MEAN_WORK uint64_t
 #define SQUARES uint64_t
 #define ORDER int64_t
 #define VALUE(e) ((uint64_t)(e))
-#define MEAN_VALUE(e) ((uint64_t)(e))
 #define RESULT(a) ((int64_t)(a))
 #define MEAN(a, n) ((n) ? (int64_t)((int64_t)(a) / (int64_t)(n)) : 0)
 #define ROOT(a) ((int64_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint64_t)(e) * (uint64_t)(e))
 #define VECTORS
+#define HELPERS
 #define ORDERED
 #define LOWEST INT64_MIN
 #define HIGHEST INT64_MAX
@@ -277,16 +258,15 @@ EXTREMES(double)
 #define DTYPE uint64
 #define ELEMENT_TYPE uint64_t
 #define WORK uint64_t
-#define MEAN_WORK uint64_t
 #define SQUARES uint64_t
 #define ORDER uint64_t
 #define VALUE(e) ((uint64_t)(e))
-#define MEAN_VALUE(e) ((uint64_t)(e))
 #define RESULT(a) ((uint64_t)(a))
 #define MEAN(a, n) ((n) ? (uint64_t)((uint64_t)(a) / (uint64_t)(n)) : 0)
 #define ROOT(a) ((uint64_t)sqrt((double)(a)))
 #define SQUARE(e) ((uint64_t)(e) * (uint64_t)(e))
-#define VECTORS SMALL
+#define VECTORS TW_SMALL
+#define HELPERS TW_SMALL
 #define ORDERED
 #define LOWEST 0
 #define HIGHEST UINT64_MAX
@@ -299,29 +279,27 @@ EXTREMES(double)
 #define DTYPE complex64
 #define ELEMENT_TYPE float complex
 #define WORK float complex
-#define MEAN_WORK float complex
 #define SQUARES float
 #define VALUE(e) (e)
-#define MEAN_VALUE(e) (e)
 #define RESULT(a) (a)
 #define MEAN(a, n) ((a) / (float)(n))
 #define ROOT(a) sqrtf(a)
 #define SQUARE(e) (crealf(e) * crealf(e) + cimagf(e) * cimagf(e))
-#define VECTORS SMALL
+#define VECTORS TW_SMALL
+#define HELPERS TW_SMALL
 #include "kernel/reduce_dtype.h"
 
 #define DTYPE complex128
 #define ELEMENT_TYPE double complex
 #define WORK double complex
-#define MEAN_WORK double complex
 #define SQUARES double
 #define VALUE(e) (e)
-#define MEAN_VALUE(e) (e)
 #define RESULT(a) (a)
 #define MEAN(a, n) ((a) / (double)(n))
 #define ROOT(a) sqrt(a)
 #define SQUARE(e) (creal(e) * creal(e) + cimag(e) * cimag(e))
-#define VECTORS SMALL
+#define VECTORS TW_SMALL
+#define HELPERS TW_SMALL
 #include "kernel/reduce_dtype.h"
 
 const tw__reducer *tw__reducer_find(tw__reduction kind, tw_dtype dtype)

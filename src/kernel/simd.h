@@ -13,6 +13,13 @@
 #define TW_CLONES
 #endif
 
+/* Loops that are seldom run are kept short: unrolled vectors of all of them would be half a megabyte. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TW_SMALL __attribute__((optimize("Os")))
+#else
+#define TW_SMALL
+#endif
+
 /* The loop's turns don't depend on each other: an output is one of the inputs' memory exactly, or none of it. */
 #if defined(__clang__)
 #define TW_INDEPENDENT /* clang finds out at run time */

@@ -243,6 +243,29 @@ tw_tensor *tw__py_from_array(PyObject *value)
     return tensor;
 }
 
+tw_tensor *tw__py_borrow_array(PyObject *value, Py_buffer *view)
+{
+    enum { WORTH = 4096 }; /* bytes, from which a copy costs more */
+    if (!PyObject_CheckBuffer(value) || PyObject_GetBuffer(value, view, PyBUF_FULL_RO) != 0) {
+        PyErr_Clear();
+        return NULL;
+    }
+    tw_dtype dtype = dtype_of_format(view->format ? view->format : "B", view->itemsize);
+    tw_tensor *tensor = NULL;
+    if (view->len >= WORTH && view->ndim <= TW_MAX_RANK && dtype != TW_DTYPE_NONE && (uintptr_t)view->buf % (size_t)view->itemsize == 0 &&
+        PyBuffer_IsContiguous(view, 'C') && !is_opaque(value, view)) {
+        tw_shape shape = { .rank = view->ndim };
+        for (int i = 0; i < view->ndim; i++)
+            shape.dims[i] = view->shape[i];
+        tensor = tw_tensor_borrow(dtype, shape, view->buf, NULL, NULL);
+        if (!tensor)
+            tw_clear_error();
+    }
+    if (!tensor)
+        PyBuffer_Release(view);
+    return tensor;
+}
+
 /* ---- out of tensors ---- */
 
 static const char *format_of(tw_dtype dtype)

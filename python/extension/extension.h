@@ -90,6 +90,8 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how);
 bool tw__py_is_tensor_like(PyObject *value);                               /* a tensor or variable */
 tw_dtype tw__py_dtype_of_value(PyObject *value);                           /* of a tensor or variable; else TW_DTYPE_NONE */
 tw_dtype tw__py_array_dtype(PyObject *value);                /* of its elements; TW_DTYPE_NONE: not a plain one */
+/* A tensor on a large array's own memory, until the view is released; NULL, without an error, if that can't be. */
+tw_tensor *tw__py_borrow_array(PyObject *value, Py_buffer *view);
 tw_tensor *tw__py_from_array(PyObject *value);                             /* buffer protocol, array interface */
 tw_tensor *tw__py_cast(tw_tensor *tensor, tw_dtype dtype);                 /* takes the tensor */
 PyObject *tw__py_numpy(void);                                              /* the module, borrowed */

@@ -365,19 +365,28 @@ static PyObject *call_slow(function *self, PyObject *const *arguments, Py_ssize_
     return out;
 }
 
-static PyObject *call_fast(pattern *p, tw_tensor *const *tensors)
+/* `borrowed`: bits of the tensors that are on somebody else's memory, which the function may not keep. */
+static PyObject *call_fast(pattern *p, tw_tensor *const *tensors, uint32_t borrowed)
 {
     tw__function *f = ((graph_function *)p->function)->function;
     tw_tensor *few[8], **outputs = f->output_count <= 8 ? few : tw__alloc_array((size_t)f->output_count, sizeof *outputs);
     if (!outputs)
         return tw__py_raise();
-    tw_tensor *inputs[ARGUMENT_LIMIT];
-    for (int i = 0; i < f->argument_count; i++)
+    tw_tensor *inputs[ARGUMENT_LIMIT], *copies[ARGUMENT_LIMIT];
+    int copy_count = 0;
+    bool good = true;
+    for (int i = 0; good && i < f->argument_count; i++) {
         inputs[i] = tensors[p->sources[i]];
+        if ((borrowed >> p->sources[i] & 1) && tw__function_keeps(f, i)) {
+            inputs[i] = copies[copy_count] = tw__tensor_copy(inputs[i]);
+            good = inputs[i] != NULL;
+            copy_count += good;
+        }
+    }
     PyObject *keep = p->function, *pack = p->pack, *out = NULL; /* the pattern may be dropped by what runs inside */
     Py_INCREF(keep);
     Py_INCREF(pack);
-    if (run(f, inputs, outputs) != TW_OK) {
+    if (!good || run(f, inputs, outputs) != TW_OK) {
         tw__py_raise();
     } else if (pack == Py_None) {
         out = tw__py_wrap_tensor(outputs[0]);
@@ -391,6 +400,8 @@ static PyObject *call_fast(pattern *p, tw_tensor *const *tensors)
     }
     if (outputs != few)
         tw__free(outputs);
+    while (copy_count)
+        tw_release(copies[--copy_count]);
     Py_DECREF(keep);
     Py_DECREF(pack);
     return out;
@@ -403,14 +414,23 @@ static PyObject *call(PyObject *callable, PyObject *const *arguments, size_t siz
     if (count > ARGUMENT_LIMIT || !self->pattern_count || run_eagerly)
         return call_slow(self, arguments, positional, names);
     tw_tensor *tensors[ARGUMENT_LIMIT], *made[ARGUMENT_LIMIT];
-    int made_count = 0;
+    Py_buffer views[ARGUMENT_LIMIT];
+    int made_count = 0, view_count = 0;
+    uint32_t borrowed = 0;
     bool good = true;
     for (Py_ssize_t i = 0; good && i < count; i++) {
         tensors[i] = NULL;
         if (TW_IS_TENSOR(arguments[i])) {
             tensors[i] = TW_TENSOR(arguments[i]);
         } else if (Py_TYPE(arguments[i]) == ndarray_type) {
-            tensors[i] = made[made_count] = tw__py_from_array(arguments[i]);
+            tensors[i] = tw__py_borrow_array(arguments[i], &views[view_count]);
+            if (tensors[i]) {
+                view_count++;
+                borrowed |= 1u << i;
+            } else {
+                tensors[i] = tw__py_from_array(arguments[i]);
+            }
+            made[made_count] = tensors[i];
             good = tensors[i] != NULL;
             made_count += good;
         }
@@ -420,10 +440,12 @@ static PyObject *call(PyObject *callable, PyObject *const *arguments, size_t siz
     PyObject *out = NULL;
     if (p) {
         self->fast_calls++;
-        out = call_fast(p, tensors);
+        out = call_fast(p, tensors, borrowed);
     }
     for (int i = 0; i < made_count; i++)
         tw_release(made[i]);
+    for (int i = 0; i < view_count; i++)
+        PyBuffer_Release(&views[i]);
     return p ? out : call_slow(self, arguments, positional, names);
 }
 

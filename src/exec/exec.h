@@ -33,6 +33,8 @@ void tw__plan_free(tw__plan *plan);
 tw_status tw__plan_run(tw__plan *plan, tw_tensor *const *values, tw_tensor **outputs);
 int tw__plan_steps(const tw__plan *plan);
 bool tw__plan_takes_long(const tw__plan *plan); /* long enough to let others run meanwhile */
+/* Whether an argument's memory may still be looked at after the run: if not, it may be somebody else's. */
+bool tw__plan_keeps(const tw__plan *plan, int argument);
 /* The plan as text: its steps, what they join, where values lie, how many bytes they take. With `values`, the plan for arguments like these. */
 tw_status tw__plan_print(tw__plan *plan, const char *name, tw_tensor *const *values, tw__text *text);
 

@@ -34,6 +34,7 @@ typedef struct tw__place {
     int32_t root;           /* the place whose memory it shows under another shape; itself if it has its own */
     int32_t taken_from;     /* the place in whose memory it was written, because that was needed no more; -1: none */
     int64_t bytes, offset;
+    bool kept;              /* somebody may still see its memory after the run */
     int32_t last;           /* step after which nobody reads it (of a root: nor what shows it); -1: never made or always there */
 } tw__place;
 
@@ -92,6 +93,7 @@ struct tw__plan {
     int most_inputs, most_outputs;
     int64_t arena_bytes;    /* of a frame's block */
     bool takes_long;        /* some of its steps are large, or there are many */
+    bool shapes_known;        /* of all arguments: there will be no special plans */
     struct tw__plan *general; /* the plan that it is a special one of; itself if it is none */
     tw__kernel_state *states; /* of a general plan; special ones go on with them */
     size_t state_count, state_capacity;

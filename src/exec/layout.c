@@ -76,6 +76,7 @@ static tw_status find_bytes(tw__plan *plan)
         place->root = p;
         place->taken_from = -1;
         place->last = -1;
+        place->kept = true;
         place->where = place->constant ? TW_IN_ARGUMENT : TW_IN_HEAP;
     }
     for (int i = 0; i < plan->argument_count; i++)
@@ -114,6 +115,8 @@ static tw_status choose(tw__plan *plan)
                 out->where = out->bytes <= TW_INLINE_BYTES ? TW_IN_HEADER : TW_IN_ARENA;
         }
     }
+    for (int32_t p = 0; p < plan->place_count; p++)
+        plan->places[p].kept = blocked[p];
     tw__free(blocked);
     int kept = 0;
     for (int s = 0; s < plan->step_count; s++) {

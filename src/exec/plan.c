@@ -291,6 +291,10 @@ tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argumen
         tw__plan_free(plan);
         return NULL;
     }
+    if (plan)
+        plan->shapes_known = true;
+    for (int i = 0; plan && i < argument_count; i++)
+        plan->shapes_known &= tw__shape_known(&plan->places[plan->arguments[i]].shape);
     return plan;
 }
 
@@ -321,6 +325,11 @@ void tw__plan_free(tw__plan *plan)
 int tw__plan_steps(const tw__plan *plan)
 {
     return plan->step_count;
+}
+
+bool tw__plan_keeps(const tw__plan *plan, int argument)
+{
+    return !plan->shapes_known || plan->places[plan->arguments[argument]].kept;
 }
 
 bool tw__plan_takes_long(const tw__plan *plan)

@@ -189,6 +189,11 @@ bool tw__function_takes_long(tw__function *f)
     return tw__plan_takes_long(f->plan);
 }
 
+bool tw__function_keeps(tw__function *f, int argument)
+{
+    return tw__tracing || tw__active_tapes || !__atomic_load_n(&f->plan, __ATOMIC_ACQUIRE) || tw__plan_keeps(f->plan, argument);
+}
+
 char *tw__function_plan_text(tw__function *f, tw_tensor *const *arguments)
 {
     if (!f->plan && make_plan(f) != TW_OK)

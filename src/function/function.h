@@ -62,6 +62,8 @@ tw_status tw__function_run(tw__function *function, tw_tensor *const *inputs, tw_
 tw_status tw__function_call_plain(tw__function *function, tw_tensor *const *inputs, tw_tensor **outputs);
 /* Whether a run takes so long that others should go on meanwhile. */
 bool tw__function_takes_long(tw__function *function);
+/* Whether somebody may look at an argument's memory after a call from here: if not, it may be borrowed for the call. */
+bool tw__function_keeps(tw__function *function, int argument);
 /* How it runs, as text for tw__free: without arguments, or with arguments of these shapes. */
 char *tw__function_plan_text(tw__function *function, tw_tensor *const *arguments);
 /* The captures become these, in this order; they contain those it has. The others are inputs that it does not use. */

@@ -36,6 +36,7 @@ typedef struct tw__gemm_kernels {
     void (*dots)(int64_t k, const float *x, const float *y, int64_t y_row, int rows, float *out); /* x · rows of y, up to 4 */
     int rows[TW_GEMM_VECTORS + 1];                               /* most rows of a tile, by its number of vectors */
     tw__gemm_tile *tiles[TW_GEMM_VECTORS + 1][TW_GEMM_ROWS + 1]; /* by vectors, then rows */
+    tw__gemm_tile *narrow[TW_GEMM_VECTORS + 1][TW_GEMM_ROWS + 1]; /* the same for a last vector at most half full; NULL: none */
 } tw__gemm_kernels;
 extern const tw__gemm_kernels tw__gemm_plain;
 #if defined(__x86_64__)

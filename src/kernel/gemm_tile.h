@@ -3,21 +3,44 @@
  *   TARGET         the function attribute that switches the instructions on
  *   LOAD(p) STORE(p, v) LOAD_SOME(p, lanes) STORE_SOME(p, v, lanes) SPREAD(x) MULTIPLY_ADD(x, y, sum) ADD(x, y) ZERO
  *   TILES          the tile sizes as a list of TILE(vectors, rows)
+ * A second time it may be included with NARROW and
+ *   HALF           a type of half as many floats, for a last vector that is not fuller: it costs half as much
+ *   HALF_ZERO HALF_LOAD_SOME HALF_STORE_SOME HALF_MULTIPLY_ADD HALF_ADD HALF_OF(v), the first half of a V
  *
  * A tile keeps rows x vectors sums in registers while it runs over k: per step it loads `vectors` vectors of b and spreads `rows`
  * numbers of a. Rows of a are addressed in threes from one pointer, which is what x86's addressing modes give without arithmetic. */
 
-static inline __attribute__((always_inline)) TARGET void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_row,
+#if defined(NARROW)
+#define TILE_NAME narrow
+#define LAST HALF
+#define LAST_ZERO HALF_ZERO
+#define LAST_LOAD HALF_LOAD_SOME
+#define LAST_STORE HALF_STORE_SOME
+#define LAST_MULTIPLY_ADD(x, y, sum) HALF_MULTIPLY_ADD(HALF_OF(x), y, sum)
+#define LAST_ADD HALF_ADD
+#else
+#define TILE_NAME tile
+#define LAST V
+#define LAST_ZERO ZERO
+#define LAST_LOAD LOAD_SOME
+#define LAST_STORE STORE_SOME
+#define LAST_MULTIPLY_ADD MULTIPLY_ADD
+#define LAST_ADD ADD
+#endif
+
+static inline __attribute__((always_inline)) TARGET void TILE_NAME(int rows, int vectors, int64_t k, const float *a, int64_t a_row,
                                                               int64_t a_column, const float *b, int64_t b_row, float *c, int64_t c_row,
                                                               int lanes, bool add)
 {
     V sum[TW_GEMM_ROWS][TW_GEMM_VECTORS];
+    LAST last[TW_GEMM_ROWS];
     const float *a_threes[(TW_GEMM_ROWS + 2) / 3];
 #pragma GCC unroll 12
     for (int i = 0; i < rows; i++) {
 #pragma GCC unroll 3
-        for (int j = 0; j < vectors; j++)
+        for (int j = 0; j < vectors - 1; j++)
             sum[i][j] = ZERO;
+        last[i] = LAST_ZERO;
         if (i % 3 == 0)
             a_threes[i / 3] = a + i * a_row;
     }
@@ -35,14 +58,15 @@ static inline __attribute__((always_inline)) TARGET void tile(int rows, int vect
 #pragma GCC unroll 3
             for (int j = 0; j < vectors - 1; j++)
                 line[j] = LOAD(b + j * LANES);
-            line[vectors - 1] = LOAD_SOME(b + (vectors - 1) * LANES, lanes);
+            LAST line_last = LAST_LOAD(b + (vectors - 1) * LANES, lanes);
             b += b_row;
 #pragma GCC unroll 12
             for (int i = 0; i < rows; i++) {
                 V x = SPREAD(a_threes[i / 3][(i % 3) * a_row]);
 #pragma GCC unroll 3
-                for (int j = 0; j < vectors; j++)
+                for (int j = 0; j < vectors - 1; j++)
                     sum[i][j] = MULTIPLY_ADD(x, line[j], sum[i][j]);
+                last[i] = LAST_MULTIPLY_ADD(x, line_last, last[i]);
             }
 #pragma GCC unroll 4
             for (int i = 0; i < rows; i += 3)
@@ -56,10 +80,11 @@ static inline __attribute__((always_inline)) TARGET void tile(int rows, int vect
         for (int j = 0; j < vectors - 1; j++)
             STORE(to + j * LANES, add ? ADD(LOAD(to + j * LANES), sum[i][j]) : sum[i][j]);
         to += (vectors - 1) * LANES;
-        STORE_SOME(to, add ? ADD(LOAD_SOME(to, lanes), sum[i][vectors - 1]) : sum[i][vectors - 1], lanes);
+        LAST_STORE(to, add ? LAST_ADD(LAST_LOAD(to, lanes), last[i]) : last[i], lanes);
     }
 }
 
+#if !defined(NARROW)
 /* out[j] = x · (row j of y), for up to four rows. */
 static TARGET void dots(int64_t k, const float *x, const float *y, int64_t y_row, int rows, float *out)
 {
@@ -84,11 +109,24 @@ static TARGET void dots(int64_t k, const float *x, const float *y, int64_t y_row
     }
 }
 
+#endif
+
+#define JOINED(name, vectors, rows) name##_##vectors##x##rows
+#define FUNCTION(name, vectors, rows) JOINED(name, vectors, rows)
 #define TILE(vectors, rows)                                                                                                          \
-    static TARGET void tile_##vectors##x##rows(int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b,           \
-                                               int64_t b_row, float *c, int64_t c_row, int lanes, bool add)                         \
+    static TARGET void FUNCTION(TILE_NAME, vectors, rows)(int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, \
+                                                          int64_t b_row, float *c, int64_t c_row, int lanes, bool add)              \
     {                                                                                                                                \
-        tile(rows, vectors, k, a, a_row, a_column, b, b_row, c, c_row, lanes, add);                                                  \
+        TILE_NAME(rows, vectors, k, a, a_row, a_column, b, b_row, c, c_row, lanes, add);                                             \
     }
 TILES
 #undef TILE
+#undef FUNCTION
+#undef JOINED
+#undef TILE_NAME
+#undef LAST
+#undef LAST_ZERO
+#undef LAST_LOAD
+#undef LAST_STORE
+#undef LAST_MULTIPLY_ADD
+#undef LAST_ADD

@@ -32,9 +32,11 @@ static void check(int64_t m, int64_t n, int64_t k, bool transpose_a, bool transp
         }
     }
     int threads = tw__thread_count();
-    tw__thread_count_set(1);
-    assert_int_equal(tw__gemm_float(m, n, k, a, a_row, a_column, b, b_row, b_column, one, n), TW_OK);
-    assert_memory_equal(one, c, (size_t)(m * n) * sizeof *c);
+    for (int other = 1; other <= (k >= 256 ? 5 : 1); other += 2) {
+        tw__thread_count_set(other);
+        assert_int_equal(tw__gemm_float(m, n, k, a, a_row, a_column, b, b_row, b_column, one, n), TW_OK);
+        assert_memory_equal(one, c, (size_t)(m * n) * sizeof *c);
+    }
     tw__thread_count_set(threads);
     tw__free(a);
     tw__free(b);
@@ -58,7 +60,8 @@ static void sizes(void **state)
 static void large(void **state)
 {
     (void)state;
-    static const int64_t shapes[][3] = { { 50, 100, 784 }, { 784, 100, 50 }, { 200, 400, 500 }, { 61, 700, 390 }, { 3, 1000, 1000 }, { 500, 9, 900 } };
+    static const int64_t shapes[][3] = { { 50, 100, 784 }, { 784, 100, 50 }, { 200, 400, 500 }, { 61, 700, 390 }, { 3, 1000, 1000 }, { 500, 9, 900 },
+                                         { 50, 100, 787 }, { 256, 40, 512 }, { 5, 300, 1025 }, { 12, 1, 90000 } };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         for (int turn = 0; turn < 4; turn++)
             check(shapes[i][0], shapes[i][1], shapes[i][2], turn & 1, turn & 2);
@@ -102,7 +105,7 @@ static void tiles(void **state)
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         sets[count++] = &tw__gemm_avx2;
-    if (__builtin_cpu_supports("avx512f"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
         sets[count++] = &tw__gemm_avx512;
 #endif
     unsigned seed = 5;
@@ -117,7 +120,10 @@ static void tiles(void **state)
                         c[i] = 1;
                     int columns = (vectors - 1) * sets[s]->lanes + lanes;
                     bool add = rows & 1;
-                    sets[s]->tiles[vectors][rows](DEEP, a, DEEP, 1, b, WIDE, c, WIDE, lanes, add);
+                    tw__gemm_tile *tile = lanes * 2 <= sets[s]->lanes ? sets[s]->narrow[vectors][rows] : NULL;
+                    if (!tile)
+                        tile = sets[s]->tiles[vectors][rows];
+                    tile(DEEP, a, DEEP, 1, b, WIDE, c, WIDE, lanes, add);
                     for (int i = 0; i < TW_GEMM_ROWS; i++) {
                         for (int j = 0; j < WIDE; j++) {
                             double sum = i < rows && j < columns ? add : 1;

@@ -379,3 +379,79 @@ def test_shapes_that_are_not_known():
             for shape in ([n], [n, 2], [1, n, 3]):
                 a, b = f(tf.ones(shape), tf.ones([n]))
                 assert a.shape == shape and float(tf.reduce_max(a)) == n + 1 and int(b) == np.prod(shape) * n
+
+
+# ---- arrays as arguments: their memory is used for the call alone ----
+
+def test_arrays_are_not_kept():
+    kept = tf.Variable(tf.zeros([64, 64]))
+
+    @tf.function
+    def given_back(x):
+        return x
+
+    @tf.function
+    def reshaped(x):
+        return tf.reshape(x, [-1])
+
+    @tf.function
+    def assigned(x):
+        kept.assign(x)
+        return tf.reduce_sum(x)
+
+    @tf.function
+    def listed(x):
+        array = tf.TensorArray(tf.float32, 2)
+        return array.write(0, x).write(1, x).stack()
+
+    @tf.function
+    def inner(x):
+        return given_back(x)
+
+    @tf.function
+    def branched(x):
+        return tf.cond(x[0, 0] > 0, lambda: x, lambda: x)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 64])])
+    def of_any_length(x):
+        return x * 1
+
+    for f in (given_back, reshaped, assigned, listed, inner, branched, of_any_length):
+        for _ in range(3):
+            x = np.ones([64, 64], np.float32)
+            out = f(x)
+            x[:] = 7
+            assert not np.any(out.numpy() == 7), f
+            assert not np.any(kept.numpy() == 7), f
+
+
+def test_arrays_that_tapes_look_at_are_not_kept():
+    v = tf.Variable(tf.ones([64, 64]))
+
+    @tf.function
+    def f(x):
+        return tf.reduce_sum(x * v)
+
+    for _ in range(3):
+        x = np.ones([64, 64], np.float32)
+        with tf.GradientTape() as tape:
+            out = f(x)
+        x[:] = 7
+        assert out.numpy() == 64 * 64
+        assert np.all(tape.gradient(out, v).numpy() == 1)
+
+
+def test_arrays_of_all_layouts_are_arguments():
+    @tf.function
+    def f(x):
+        return tf.cast(x, tf.float64) + 1
+
+    base = np.arange(4096.0).reshape(64, 64)
+    big = base.astype(">f8")
+    unaligned = np.frombuffer(b"x" + base.tobytes() + b"y" * 7, "f8", 4096, 1).reshape(64, 64)
+    for x in (base, base.T, base[::2], base[:, 1:], big, base.astype(bool), base.astype("f2"), unaligned):
+        for _ in range(2):
+            assert np.array_equal(f(x).numpy(), np.asarray(x, "f8") + 1)
+    read_only = base.copy()
+    read_only.flags.writeable = False
+    assert np.array_equal(f(read_only).numpy(), base + 1)

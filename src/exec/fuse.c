@@ -1,58 +1,40 @@
-/* Elementwise fusion: a chain such as tanh(a * x + b) + relu(x) as one step.
+/* Elementwise fusion: a chain such as tanh(a * x + b) + relu(x), or mean((a - b)²), as one step.
  *
  * Each op of the chain is a loop over elements (kernel/kernel.h). Run one after the other over the whole arrays, each would write its
  * result to memory and the next read it back. Here all loops run on a tile of a thousand elements before the next tile is touched, so that
- * inner results stay in the first-level cache: one read of each input, one write of the result.
+ * inner results stay in the first-level cache: one read of each input, one write of the result (fuse_run.c).
  *
  * A step joins the step that uses its value if that is its only user, the shape is known and the same, and its other inputs have that
- * shape or one element. Values of float and double only: integer loops have checks around them. */
+ * shape, or one element, or repeat along leading or trailing dimensions (a bias, a row's maximum). A reduction of the result joins as the
+ * last member; if others read the result too, it is kept beside. Values of float and double only: integer loops have checks around them. */
 #include <stdio.h>
 
-#include "exec/internal.h"
-#include "kernel/kernel.h"
-#include "kernel/stream.h"
+#include "exec/fuse.h"
+#include "op/math/reduce.h"
+#include "rows.h"
 
-enum { MOST_LOOPS = 24, MOST_INPUTS = 12, MOST_TEMPORARIES = 6, TILE = TW_TILE };
-
-/* Where a loop finds a value: an input of the step, a temporary, or (as a target) the output. */
-typedef struct source {
-    enum { FROM_INPUT, FROM_TEMPORARY, TO_OUTPUT } kind;
-    int32_t index;
-} source;
-
-typedef struct loop {
-    tw__unary_loop *unary;
-    tw__binary_loop *binary;
-    tw__row row;
-    source x, y, z;
-} loop;
-
-typedef struct tw__fused {
-    loop loops[MOST_LOOPS];
-    int loop_count;
-    bool whole[MOST_INPUTS]; /* the input has as many elements as the output; else one */
-    size_t element;
-    bool slow;
-    char label[160];         /* the ops' names */
-} tw__fused;
-
-static tw_status run(const tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs);
-
-/* ---- finding chains ---- */
+enum { VECTOR = 64 };
+static const int64_t split_elements = 262144, columns_for_threads = 512; /* see kernel/reduce.c */
 
 typedef struct chain {
     tw__plan *plan;
     tw__uses uses;
-    int members[MOST_LOOPS];
+    int members[TW_FUSED_LOOPS];
     int member_count;
 } chain;
+
+/* ---- finding chains ---- */
+
+static bool is_plain(const tw__plan *plan, const tw__step *step, tw_dtype dtype)
+{
+    return step->known && !step->run && !step->data && !step->gone && step->output_count == 1 && plan->places[step->outputs[0]].dtype == dtype &&
+           (dtype == TW_FLOAT32 || dtype == TW_FLOAT64);
+}
 
 static bool is_loop(const tw__plan *plan, const tw__step *step, tw_dtype dtype)
 {
     const tw_op *op = step->op;
-    if (!step->known || step->run || step->gone || step->output_count != 1 || plan->places[step->outputs[0]].dtype != dtype)
-        return false;
-    if (dtype != TW_FLOAT32 && dtype != TW_FLOAT64)
+    if (!is_plain(plan, step, dtype))
         return false;
     for (int k = 0; k < step->input_count; k++) {
         if (plan->places[step->inputs[k]].dtype != dtype)
@@ -63,12 +45,51 @@ static bool is_loop(const tw__plan *plan, const tw__step *step, tw_dtype dtype)
     return op->binary && op->binary->loops[dtype] && !op->binary->gives_bool;
 }
 
-/* Each input is whole (the output's shape but for leading ones) or a single element. */
-static bool inputs_fit(const tw__plan *plan, const tw__step *step, int64_t count)
+/* Loops that round each element correctly: it is the same wherever rows begin and end. */
+static bool is_exact(const tw_op *op)
 {
+    static const tw__binary *const exact[] = { &tw__binary_add,     &tw__binary_subtract, &tw__binary_multiply,          &tw__binary_divide,
+                                               &tw__binary_maximum, &tw__binary_minimum,  &tw__binary_squared_difference };
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
+        if (op->binary == exact[i])
+            return true;
+    }
+    return false;
+}
+
+/* How the input's elements stand to those of the result; false if in none of the three ways. */
+static bool find_pattern(const tw_shape *result, const tw_shape *input, tw__fused_input *pattern)
+{
+    int shift = result->rank - input->rank;
+    bool ended = false;
+    *pattern = (tw__fused_input){ .kind = TW_INPUT_SINGLE, .run = 1, .period = 1 };
+    for (int i = result->rank - 1; i >= 0; i--) {
+        int64_t dim = result->dims[i], own = i >= shift ? input->dims[i - shift] : 1;
+        if (dim == 1)
+            continue;
+        if (own == 1 && pattern->period == 1) {
+            pattern->run *= dim;
+        } else if (own == 1) {
+            ended = true;
+        } else if (own != dim || ended) {
+            return false;
+        } else {
+            pattern->period *= dim;
+        }
+    }
+    if (pattern->period > 1)
+        pattern->kind = pattern->run == 1 && !ended ? TW_INPUT_WHOLE : TW_INPUT_REPEATED;
+    return true;
+}
+
+static bool inputs_fit(const tw__plan *plan, const tw__step *step)
+{
+    const tw_shape *result = &plan->places[step->outputs[0]].shape;
     for (int k = 0; k < step->input_count; k++) {
-        int64_t own = tw__place_count(plan, step->inputs[k]);
-        if (own != count && own != 1)
+        tw__fused_input pattern;
+        const tw_shape *shape = &plan->places[step->inputs[k]].shape;
+        if (!tw__shape_known(shape) || shape->rank > result->rank || !find_pattern(result, shape, &pattern) ||
+            (pattern.kind == TW_INPUT_REPEATED && !is_exact(step->op)))
             return false;
     }
     return true;
@@ -101,10 +122,9 @@ static void gather(chain *c, int root)
 {
     const tw__plan *plan = c->plan;
     const tw__place *last = &plan->places[plan->steps[root].outputs[0]];
-    int64_t count = tw__place_count(plan, plan->steps[root].outputs[0]);
     c->member_count = 1;
     c->members[0] = root;
-    for (bool grown = true; grown && c->member_count < MOST_LOOPS;) {
+    for (bool grown = true; grown && c->member_count < TW_FUSED_LOOPS;) {
         grown = false;
         for (int i = 0; i < c->member_count && !grown; i++) {
             const tw__step *member = &c->plan->steps[c->members[i]];
@@ -113,8 +133,7 @@ static void gather(chain *c, int root)
                 if (maker < 0 || is_member(c, maker) || !is_loop(plan, &plan->steps[maker], last->dtype))
                     continue;
                 const tw__step *step = &plan->steps[maker];
-                if (tw__shape_equal(&plan->places[step->outputs[0]].shape, &last->shape) && inputs_fit(plan, step, count) &&
-                    used_inside_only(c, maker)) {
+                if (tw__shape_equal(&plan->places[step->outputs[0]].shape, &last->shape) && inputs_fit(plan, step) && used_inside_only(c, maker)) {
                     c->members[c->member_count++] = maker;
                     grown = true;
                 }
@@ -131,26 +150,42 @@ static void gather(chain *c, int root)
 
 /* ---- making the fused step ---- */
 
-static int find_input(int32_t *places, int *count, int32_t place)
+static int find_input(tw__fused *fused, int32_t *places, const tw__plan *plan, int32_t place)
 {
-    for (int i = 0; i < *count; i++) {
+    for (int i = 0; i < fused->input_count; i++) {
         if (places[i] == place)
             return i;
     }
-    if (*count == MOST_INPUTS)
+    tw__fused_input pattern;
+    if (fused->input_count == TW_FUSED_INPUTS || !find_pattern(&fused->shape, &plan->places[place].shape, &pattern))
         return -1;
-    places[(*count)++] = place;
-    return *count - 1;
+    if (pattern.kind == TW_INPUT_REPEATED) {
+        if (fused->repeated_count == TW_FUSED_REPEATED)
+            return -1;
+        pattern.spread = fused->repeated_count++;
+        pattern.scalar = pattern.run > 1;
+    }
+    fused->inputs[fused->input_count] = pattern;
+    places[fused->input_count] = place;
+    return fused->input_count++;
 }
 
-static bool make_loops(const chain *c, tw__fused *fused, int32_t *places, int *input_count)
+static void add_label(tw__fused *fused, const tw_op *op)
 {
-    int temporary_of[MOST_LOOPS], last_use[MOST_LOOPS];
-    bool busy[MOST_TEMPORARIES] = { false };
+    size_t used = strlen(fused->label);
+    snprintf(fused->label + used, sizeof fused->label - used, "%s%s", used ? " " : "", op->name);
+}
+
+static bool make_loops(const chain *c, tw__fused *fused, int32_t *places)
+{
+    int temporary_of[TW_FUSED_LOOPS], last_use[TW_FUSED_LOOPS];
+    bool busy[TW_FUSED_TEMPORARIES] = { false };
     const tw__plan *plan = c->plan;
     int32_t result = plan->steps[c->members[c->member_count - 1]].outputs[0];
-    int64_t count = tw__place_count(plan, result);
-    tw_dtype dtype = plan->places[result].dtype;
+    fused->count = tw__place_count(plan, result);
+    fused->shape = plan->places[result].shape;
+    fused->dtype = plan->places[result].dtype;
+    fused->element = tw_dtype_size(fused->dtype);
     for (int i = 0; i < c->member_count; i++) {
         last_use[i] = i;
         for (int k = i + 1; k < c->member_count; k++) {
@@ -162,83 +197,149 @@ static bool make_loops(const chain *c, tw__fused *fused, int32_t *places, int *i
     }
     for (int i = 0; i < c->member_count; i++) {
         const tw__step *step = &plan->steps[c->members[i]];
-        loop *l = &fused->loops[fused->loop_count++];
+        tw__fused_loop *l = &fused->loops[fused->loop_count++];
         bool single[2] = { false, false };
         for (int k = 0; k < step->input_count; k++) {
-            source *from = k == 0 ? &l->x : &l->y;
+            tw__fused_source *from = k == 0 ? &l->x : &l->y;
             int member = 0;
             while (member < i && plan->steps[c->members[member]].outputs[0] != step->inputs[k])
                 member++;
             if (member < i) {
-                *from = (source){ FROM_TEMPORARY, temporary_of[member] };
+                *from = (tw__fused_source){ TW_FROM_TEMPORARY, temporary_of[member] };
                 continue;
             }
-            int input = find_input(places, input_count, step->inputs[k]);
+            int input = find_input(fused, places, plan, step->inputs[k]);
             if (input < 0)
                 return false;
-            int64_t own = tw__place_count(plan, step->inputs[k]);
-            *from = (source){ FROM_INPUT, input };
-            fused->whole[input] = own == count;
-            single[k] = own != count;
+            *from = (tw__fused_source){ TW_FROM_INPUT, input };
+            single[k] = fused->inputs[input].kind == TW_INPUT_SINGLE && fused->count != 1;
         }
         const tw_op *op = step->op;
-        size_t used = strlen(fused->label);
-        snprintf(fused->label + used, sizeof fused->label - used, "%s%s", i ? " " : "", op->name);
+        add_label(fused, op);
         if (op->unary) {
-            l->unary = op->unary->loops[dtype];
+            l->unary = op->unary->loops[fused->dtype];
             fused->slow |= op->unary->slow;
             if (single[0])
                 return false;
         } else {
-            l->binary = op->binary->loops[dtype];
+            l->binary = op->binary->loops[fused->dtype];
             fused->slow |= op->binary->slow;
             l->row = single[0] ? TW_ROW_X_SCALAR : single[1] ? TW_ROW_Y_SCALAR : TW_ROW_BOTH;
             if (single[0] && single[1])
                 return false;
+            if (l->x.kind == TW_FROM_INPUT && l->y.kind == TW_FROM_INPUT) {
+                tw__fused_input *x = &fused->inputs[l->x.index], *y = &fused->inputs[l->y.index];
+                x->scalar &= y->kind == TW_INPUT_WHOLE;
+                y->scalar &= x->kind == TW_INPUT_WHOLE;
+            }
         }
         for (int k = 0; k < i; k++) { /* a loop may write where it reads: what ends here is free for its result */
             if (last_use[k] == i)
                 busy[temporary_of[k]] = false;
         }
         if (i == c->member_count - 1) {
-            l->z = (source){ TO_OUTPUT, 0 };
+            l->z = (tw__fused_source){ TW_TO_RESULT, 0 };
         } else {
             int t = 0;
-            while (t < MOST_TEMPORARIES && busy[t])
+            while (t < TW_FUSED_TEMPORARIES && busy[t])
                 t++;
-            if (t == MOST_TEMPORARIES)
+            if (t == TW_FUSED_TEMPORARIES)
                 return false;
             busy[t] = true;
             temporary_of[i] = t;
-            l->z = (source){ FROM_TEMPORARY, t };
+            l->z = (tw__fused_source){ TW_FROM_TEMPORARY, t };
         }
     }
-    fused->element = tw_dtype_size(dtype);
     return true;
 }
 
-static tw_status fuse(chain *c)
+/* ---- reductions at the end ---- */
+
+static bool find_reduction(const tw_op *op, tw__reduction *kind)
 {
-    int32_t places[MOST_INPUTS];
-    int input_count = 0;
+    static const struct {
+        const tw_op *op;
+        tw__reduction kind;
+    } all[] = { { &tw__op_Sum, TW__REDUCE_SUM }, { &tw__op_Mean, TW__REDUCE_MEAN }, { &tw__op_Max, TW__REDUCE_MAX },
+                { &tw__op_Min, TW__REDUCE_MIN }, { &tw__op_Prod, TW__REDUCE_PROD }, { &tw__op_EuclideanNorm, TW__REDUCE_NORM } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (op == all[i].op) {
+            *kind = all[i].kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The step that makes what this one reduces, if the two can be one; else -1. */
+static int reduced_step(const chain *c, const tw__step *step, tw__reduction *kind)
+{
+    const tw__plan *plan = c->plan;
+    if (!find_reduction(step->op, kind) || !is_plain(plan, step, plan->places[step->outputs[0]].dtype) || !plan->places[step->inputs[1]].constant)
+        return -1;
+    int maker = c->uses.maker[step->inputs[0]];
+    return maker >= 0 && is_loop(plan, &plan->steps[maker], plan->places[step->outputs[0]].dtype) && inputs_fit(plan, &plan->steps[maker]) ? maker : -1;
+}
+
+/* Columns are few tasks unless there are many of them, where the loops alone would use all threads. */
+static bool uses_threads(const tw__fused *fused)
+{
+    int64_t columns = 1;
+    for (int i = fused->shape.rank - 1; i >= 0 && !(fused->axes >> i & 1); i--)
+        columns *= fused->shape.dims[i];
+    return columns == 1 || columns >= columns_for_threads || fused->count < 2 * tw__fused_grain(fused) ||
+           (fused->count >= split_elements && columns <= 256);
+}
+
+/* The kept values are written row by row, each once and from its own place alone. */
+static bool rows_are_tiles(const tw__fused *fused)
+{
+    int rank = fused->shape.rank;
+    return fused->axes == 1u << (rank - 1) && fused->shape.dims[rank - 1] % VECTOR == 0;
+}
+
+/* The root's place in the list is where all of it runs: the reduction, if there is one, needs nothing else. */
+static tw_status fuse(chain *c, tw__step *reduce, tw__reduction kind)
+{
+    int32_t places[TW_FUSED_INPUTS], outputs[2];
+    tw__plan *plan = c->plan;
+    tw__step *root = &plan->steps[c->members[c->member_count - 1]];
     tw__fused *fused = tw__alloc_zero(sizeof *fused);
     if (!fused)
         return TW_RESOURCE_EXHAUSTED;
-    if (!make_loops(c, fused, places, &input_count)) {
+    bool good = make_loops(c, fused, places);
+    if (good && reduce) {
+        fused->reduces = true;
+        fused->reduction = kind;
+        fused->keeps = c->uses.reads[root->outputs[0]] > 1;
+        add_label(fused, reduce->op);
+        if (tw__reduced_axes(reduce->op, plan->places[reduce->inputs[1]].constant, fused->shape.rank, &fused->axes) != TW_OK) {
+            tw_clear_error(); /* it is reported when the call is really made */
+            good = false;
+        } else {
+            good = fused->axes && uses_threads(fused);
+        }
+    }
+    if (!good) {
         tw__free(fused);
         return TW_OK;
     }
-    tw__step *root = &c->plan->steps[c->members[c->member_count - 1]];
-    if (tw__step_set_inputs(root, places, input_count) != TW_OK) {
+    outputs[0] = root->outputs[0];
+    outputs[fused->keeps] = reduce ? reduce->outputs[0] : root->outputs[0];
+    if (tw__step_set_inputs(root, places, fused->input_count) != TW_OK || tw__step_set_outputs(root, outputs, 1 + fused->keeps) != TW_OK) {
         tw__free(fused);
         return TW_RESOURCE_EXHAUSTED;
     }
     for (int i = 0; i < c->member_count - 1; i++)
-        tw__step_remove(&c->plan->steps[c->members[i]]);
+        tw__step_remove(&plan->steps[c->members[i]]);
     root->overwrites = 0;
-    for (int i = 0; i < input_count; i++)
-        root->overwrites |= fused->whole[i] ? 1u << i : 0;
-    tw__step_set_run(root, run, fused, tw__free, fused->label);
+    for (int i = 0; i < fused->input_count && (!reduce || (fused->keeps && rows_are_tiles(fused))); i++)
+        root->overwrites |= fused->inputs[i].kind == TW_INPUT_WHOLE ? 1u << i : 0;
+    if (reduce) {
+        root->node = reduce->node;
+        tw__step_remove(reduce);
+    }
+    tw__step_set_run(root, tw__fused_run, fused, tw__free, fused->label);
     return TW_OK;
 }
 
@@ -248,83 +349,20 @@ tw_status tw__pass_fuse(tw__plan *plan)
     TW_TRY(tw__uses_find(plan, &c.uses));
     tw_status status = TW_OK;
     for (int s = plan->step_count; status == TW_OK && s-- > 0;) {
-        const tw__step *step = &plan->steps[s];
-        if (step->output_count != 1 || !is_loop(plan, step, plan->places[step->outputs[0]].dtype) ||
-            !inputs_fit(plan, step, tw__place_count(plan, step->outputs[0])))
+        tw__step *step = &plan->steps[s];
+        tw__reduction kind;
+        if (step->output_count != 1 || step->gone)
             continue;
-        gather(&c, s);
-        if (c.member_count > 1)
-            status = fuse(&c);
+        int reduced = reduced_step(&c, step, &kind);
+        if (reduced >= 0) {
+            gather(&c, reduced);
+            status = fuse(&c, step, kind);
+        } else if (is_loop(plan, step, plan->places[step->outputs[0]].dtype) && inputs_fit(plan, step)) {
+            gather(&c, s);
+            if (c.member_count > 1)
+                status = fuse(&c, NULL, TW__REDUCE_SUM);
+        }
     }
     tw__uses_free(&c.uses);
     return status;
-}
-
-/* ---- running ---- */
-
-typedef struct work {
-    const tw__fused *fused;
-    tw_tensor *const *inputs;
-    int input_count;
-    char *output;
-    int64_t count;
-    bool streamed; /* see stream.h */
-} work;
-
-/* Between the loops, a share of the next tile each: all at once would make the memory's queue overflow. */
-static void ask_for_next(const work *w, size_t offset, int loop_number)
-{
-    const tw__fused *fused = w->fused;
-    size_t bytes = TILE * fused->element, share = (bytes / (size_t)fused->loop_count + 63) & ~(size_t)63;
-    size_t begin = share * (size_t)loop_number, end = begin + share < bytes ? begin + share : bytes;
-    for (int k = 0; k < w->input_count; k++) {
-        if (fused->whole[k] && begin < end)
-            tw__prefetch((const char *)w->inputs[k]->data + offset + begin, end - begin);
-    }
-}
-
-static void run_tiles(void *context, int64_t first, int64_t last)
-{
-    const work *w = context;
-    int64_t begin = first * TILE, end = last * TILE < w->count ? last * TILE : w->count;
-    const tw__fused *fused = w->fused;
-    _Alignas(TW_TILE_ALIGNMENT) char temporaries[MOST_TEMPORARIES + 1][TILE * sizeof(double)];
-    size_t element = fused->element;
-    for (int64_t at = begin; at < end; at += TILE) {
-        int64_t count = end - at < TILE ? end - at : TILE;
-        size_t offset = (size_t)at * element;
-        for (int i = 0; i < fused->loop_count; i++) {
-            const loop *l = &fused->loops[i];
-            const void *from[2];
-            for (int k = 0; k < (l->unary ? 1 : 2); k++) {
-                source s = k == 0 ? l->x : l->y;
-                from[k] = s.kind == FROM_TEMPORARY ? temporaries[s.index]
-                                                   : (const char *)w->inputs[s.index]->data + (fused->whole[s.index] ? offset : 0);
-            }
-            void *to = l->z.kind == FROM_TEMPORARY ? temporaries[l->z.index] : w->streamed ? temporaries[MOST_TEMPORARIES] : w->output + offset;
-            if (l->unary)
-                l->unary(from[0], to, count);
-            else
-                l->binary(from[0], from[1], to, count, l->row);
-            if (w->streamed && at + 2 * TILE <= w->count)
-                ask_for_next(w, offset + TILE * element, i);
-        }
-        if (w->streamed)
-            tw__stream(w->output + offset, temporaries[MOST_TEMPORARIES], (size_t)count * element);
-    }
-    if (w->streamed)
-        tw__stream_end();
-}
-
-static tw_status run(const tw__step *step, tw_tensor *const *inputs, tw_tensor **outputs)
-{
-    const tw__fused *fused = step->data;
-    tw_tensor *output = outputs[0];
-    work w = { fused, inputs, step->input_count, output->data, output->count, tw__streams(output->data, output->count * (int64_t)fused->element) };
-    int64_t tiles = (output->count + TILE - 1) / TILE;
-    if (tiles == 1)
-        run_tiles(&w, 0, 1);
-    else
-        tw__parallel(tiles, fused->slow ? 8 : 32, run_tiles, &w);
-    return TW_OK;
 }

@@ -8,7 +8,8 @@
  *   plan.c     nodes -> steps                    special.c  plans for the shapes of a call, and the cache of them
  *   passes.c   what is settled without a step    run.c      frames, and the loop over the steps
  *   steps.c    what passes do to steps           print.c    plans as text
- *   layout.c   where values lie                  hook.c     reports of steps */
+ *   layout.c   where values lie                  hook.c     reports of steps
+ *   fuse.c     elementwise chains                fuse_run.c their loops */
 #ifndef TW_EXEC_INTERNAL_H
 #define TW_EXEC_INTERNAL_H
 

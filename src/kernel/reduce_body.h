@@ -5,7 +5,7 @@
  *   CLONES          versions for wider vector units, TW_SMALL, or nothing
  *   HELPERS         TW_SMALL or nothing
  * Sums run in LANES independent chains, so that the compiler may use vectors and rounding errors stay small. */
-enum { NAME(LANES) = 32, NAME(BLOCK) = 4096, NAME(GROUP) = 16 };
+enum { NAME(LANES) = TW_REDUCE_LANES, NAME(BLOCK) = TW_REDUCE_BLOCK, NAME(GROUP) = 16 };
 
 static TW_SMALL void NAME(start)(void *accumulators, int64_t count)
 {

@@ -2,21 +2,10 @@
  * values that do not fit into a tensor must give the same bits eagerly, without passes and with all, at the first call and at later ones. */
 #include <pthread.h>
 
-#include "test.h"
+#include "traced.h"
 
 #include "exec/internal.h"
-#include "function/function.h"
 #include "rows.h"
-
-static tw_status give(tw_tensor *result, tw_tensor ***outputs, int *output_count)
-{
-    if (!result)
-        return tw_error_code();
-    *outputs = tw__alloc_array(2, sizeof **outputs);
-    (*outputs)[0] = result;
-    *output_count = 1;
-    return TW_OK;
-}
 
 static const tw_dtype floats[] = { TW_FLOAT32, TW_FLOAT32 };
 

@@ -42,6 +42,8 @@ void tw__error_prefix(const char *format, ...) __attribute__((format(printf, 1, 
 tw_status tw__error_status(void);
 /* A line on the standard error stream: "WARNING:tensorflow:…". */
 void tw__log(const char *level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Where messages go instead of stderr: an embedding language's log. */
+extern void (*tw__log_hook)(const char *level, const char *text);
 /* Takes the error out of the thread, to be given back by tw__error_restore; for work that must go on after a failure. */
 typedef struct tw__saved_error {
     tw_status code;

@@ -113,10 +113,19 @@ int tw_report(FILE *stream)
     return 1;
 }
 
+void (*tw__log_hook)(const char *level, const char *text);
+
 void tw__log(const char *level, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
+    char text[4096];
+    if (tw__log_hook) {
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        tw__log_hook(level, text);
+        return;
+    }
     flockfile(stderr);
     fprintf(stderr, "%s:tensorflow:", level);
     vfprintf(stderr, format, arguments);

@@ -29,6 +29,8 @@ extern _Thread_local const char *const *tw__variable_collections;
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape);
 /* The variable gets its resource (taken; NULL after a failure) and the handle on it. */
 tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool trainable);
+/* A variable without a value that looks like another one: what the body of a function gets for a variable among the arguments. */
+tw_variable *tw__variable_stand_in(const tw_variable *variable);
 tw_tensor *tw__variable_read(tw_variable *variable); /* through the door, so tapes see it */
 /* Sets the value to what the variable's constraint makes of it, if it has one. */
 tw_status tw__variable_constrain(tw_variable *variable);

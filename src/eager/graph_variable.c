@@ -39,14 +39,6 @@ static tw__node *add(tw_variable *variable, const tw_op *op, const char *suffix,
     return node;
 }
 
-static tw_status capture(tw__graph *graph, tw_tensor *handle, tw__node *node)
-{
-    TW_TRY(TW_GROW(graph->captures, graph->capture_capacity, graph->capture_count + 1));
-    TW_TRY(tw__pointer_map_put(&graph->captured, handle, (int64_t)graph->capture_count));
-    graph->captures[graph->capture_count++] = (tw__capture){ tw_retain(handle), node };
-    return TW_OK;
-}
-
 static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
 {
     tw__resource *resource = variable->resource;
@@ -78,7 +70,7 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
     if (!variable->handle_node)
         return tw__error_status();
     edges[0].node = variable->handle_node;
-    TW_TRY(capture(graph, variable->handle, variable->handle_node));
+    TW_TRY(tw__graph_capture(graph, variable->handle, variable->handle_node));
     tw_attr dtype = TW_A_TYPE("dtype", resource->dtype);
     if (!add(variable, &tw__op_VarIsInitializedOp, "/IsInitialized/VarIsInitializedOp", edges, 1, NULL, 0, TW_BOOL, &TW_SCALAR, 1))
         return tw__error_status();

@@ -54,6 +54,23 @@ tw_status tw__variable_hold(tw_variable *variable, tw__resource *resource, bool 
     return TW_OK;
 }
 
+tw_variable *tw__variable_stand_in(const tw_variable *variable)
+{
+    tw_variable *made = tw__object_new(&tw__class_variable);
+    if (!made)
+        return NULL;
+    made->name = tw__strdup(variable->name);
+    made->synchronization = variable->synchronization;
+    made->aggregation = variable->aggregation;
+    made->constraint = tw_retain(variable->constraint);
+    const tw__resource *of = variable->resource;
+    tw__resource *resource = made->name ? tw__resource_new(of->dtype, &of->shape, of->name) : NULL;
+    if (tw__variable_hold(made, resource, variable->trainable) == TW_OK)
+        return made;
+    tw_release(made);
+    return NULL;
+}
+
 static tw_status setup_with(tw_variable *variable, tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
 {
     if (initial->node && initial->symbolic_value)

@@ -10,10 +10,8 @@ typedef struct entry {
     struct entry *newer, *older;  /* by last use */
     uint64_t hash;
     int64_t number;               /* in the order of making */
-    void *fixed;
-    size_t fixed_size;
-    tw_spec *specs;
-    int spec_count;
+    tw__call_key key;             /* its arrays are the entry's own */
+    tw_shape *shapes;             /* of the specs */
     bool open;                    /* a spec leaves something open */
     void *value;
 } entry;
@@ -23,34 +21,36 @@ struct tw__call_cache {
     entry *newest, *oldest;
     int count, limit, open_count;
     int64_t made;
-    void (*drop)(void *value);
 };
 
-tw__call_cache *tw__call_cache_new(int limit, void (*drop)(void *value))
+tw__call_cache *tw__call_cache_new(int limit)
 {
     tw__call_cache *cache = tw__alloc_zero(sizeof *cache);
     if (!cache)
         return NULL;
     cache->limit = limit;
-    cache->drop = drop;
     return cache;
 }
 
-static void entry_free(tw__call_cache *cache, entry *e)
+/* Gives the value, which is the caller's now. */
+static void *entry_free(entry *e)
 {
-    if (e->value)
-        cache->drop(e->value);
-    tw__free(e->fixed);
-    tw__free(e->specs);
+    void *value = e->value;
+    tw__free((void *)e->key.fixed);
+    tw__free((void *)e->key.specs);
+    tw__free((void *)e->key.identities);
+    tw__free((void *)e->key.marks);
+    tw__free(e->shapes);
     tw__free(e);
+    return value;
 }
 
-void tw__call_cache_free(tw__call_cache *cache)
+void tw__call_cache_free(tw__call_cache *cache, void (*drop)(void *value))
 {
     while (cache && cache->newest) {
         entry *e = cache->newest;
         cache->newest = e->older;
-        entry_free(cache, e);
+        drop(entry_free(e));
     }
     tw__free(cache);
 }
@@ -69,31 +69,34 @@ static uint64_t hash_of(const tw__call_key *key)
 {
     uint64_t hash = mix(14695981039346656037u, key->fixed, key->fixed_size);
     for (int i = 0; i < key->spec_count; i++) {
-        const tw_spec *s = &key->specs[i];
-        uint64_t word = (uint64_t)s->dtype * 64 + (uint64_t)(s->shape.rank + 1);
-        for (int d = 0; d < s->shape.rank; d++)
-            word = (word + (uint64_t)s->shape.dims[d] + 1) * 0x9e3779b97f4a7c15u;
+        const tw_shape *shape = key->specs[i].shape;
+        uint64_t word = (uint64_t)key->specs[i].dtype * 64 + (uint64_t)(shape->rank + 1);
+        for (int d = 0; d < shape->rank; d++)
+            word = (word + (uint64_t)shape->dims[d] + 1) * 0x9e3779b97f4a7c15u;
         hash = (hash ^ word ^ (word >> 29)) * 1099511628211u;
     }
     return hash;
 }
 
-static bool same_fixed(const entry *e, const tw__call_key *key)
+static bool same_fixed(const tw__call_key *a, const tw__call_key *b)
 {
-    return e->spec_count == key->spec_count && e->fixed_size == key->fixed_size &&
-           (!key->fixed_size || memcmp(e->fixed, key->fixed, key->fixed_size) == 0);
+    return a->spec_count == b->spec_count && a->fixed_size == b->fixed_size &&
+           (!b->fixed_size || memcmp(a->fixed, b->fixed, b->fixed_size) == 0);
 }
 
 static bool same_shape(const tw_shape *a, const tw_shape *b)
 {
-    return a->rank == b->rank && (a->rank <= 0 || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0);
+    bool same = a->rank == b->rank;
+    for (int d = 0; same && d < a->rank; d++)
+        same = a->dims[d] == b->dims[d];
+    return same;
 }
 
-static bool is_same(const entry *e, const tw__call_key *key)
+static bool is_same(const tw__call_key *a, const tw__call_key *b)
 {
-    bool same = same_fixed(e, key);
-    for (int i = 0; same && i < key->spec_count; i++)
-        same = e->specs[i].dtype == key->specs[i].dtype && same_shape(&e->specs[i].shape, &key->specs[i].shape);
+    bool same = same_fixed(a, b);
+    for (int i = 0; same && i < b->spec_count; i++)
+        same = a->specs[i].dtype == b->specs[i].dtype && same_shape(a->specs[i].shape, b->specs[i].shape);
     return same;
 }
 
@@ -109,9 +112,9 @@ static bool covers(const tw_shape *open, const tw_shape *shape)
 
 static bool serves(const entry *e, const tw__call_key *key)
 {
-    bool fits = e->open && same_fixed(e, key);
+    bool fits = e->open && same_fixed(&e->key, key);
     for (int i = 0; fits && i < key->spec_count; i++)
-        fits = e->specs[i].dtype == key->specs[i].dtype && covers(&e->specs[i].shape, &key->specs[i].shape);
+        fits = e->key.specs[i].dtype == key->specs[i].dtype && covers(e->key.specs[i].shape, key->specs[i].shape);
     return fits;
 }
 
@@ -131,7 +134,7 @@ static void link_newest(tw__call_cache *cache, entry *e)
     cache->newest = e;
 }
 
-static void remove_entry(tw__call_cache *cache, entry *e)
+static void *remove_entry(tw__call_cache *cache, entry *e)
 {
     entry **at = &cache->buckets[e->hash % BUCKETS];
     while (*at != e)
@@ -140,16 +143,16 @@ static void remove_entry(tw__call_cache *cache, entry *e)
     unlink_entry(cache, e);
     cache->count--;
     cache->open_count -= e->open;
-    entry_free(cache, e);
+    return entry_free(e);
 }
 
 void *tw__call_cache_find(tw__call_cache *cache, const tw__call_key *key)
 {
-    entry *found = cache->newest && is_same(cache->newest, key) ? cache->newest : NULL;
+    entry *found = cache->newest && is_same(&cache->newest->key, key) ? cache->newest : NULL;
     if (!found && cache->count) {
         uint64_t hash = hash_of(key);
         for (entry *e = cache->buckets[hash % BUCKETS]; e && !found; e = e->chain)
-            found = e->hash == hash && is_same(e, key) ? e : NULL;
+            found = e->hash == hash && is_same(&e->key, key) ? e : NULL;
     }
     for (entry *e = cache->newest; e && cache->open_count && !found; e = e->older)
         found = serves(e, key) ? e : NULL;
@@ -162,28 +165,44 @@ void *tw__call_cache_find(tw__call_cache *cache, const tw__call_key *key)
     return found->value;
 }
 
-tw_status tw__call_cache_put(tw__call_cache *cache, const tw__call_key *key, void *value)
+static const void *copy(const void *data, size_t size)
 {
+    void *made = tw__alloc(size + 1);
+    if (made && size)
+        memcpy(made, data, size);
+    return made;
+}
+
+static tw_status copy_key(entry *e, const tw__call_key *key)
+{
+    size_t specs = (size_t)key->spec_count;
+    e->key = *key;
+    e->key.fixed = copy(key->fixed, key->fixed_size);
+    e->key.specs = copy(key->specs, specs * sizeof *key->specs);
+    e->key.identities = copy(key->identities, (size_t)key->identity_count * sizeof *key->identities);
+    e->key.marks = copy(key->marks, (size_t)key->mark_count * sizeof *key->marks);
+    e->shapes = tw__alloc_array(specs + 1, sizeof *e->shapes);
+    if (!e->key.fixed || !e->key.specs || !e->key.identities || !e->key.marks || !e->shapes)
+        return TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; i < specs; i++) {
+        e->shapes[i] = *key->specs[i].shape;
+        ((tw__call_spec *)e->key.specs)[i].shape = &e->shapes[i];
+        e->open |= !tw__shape_known(&e->shapes[i]);
+    }
+    return TW_OK;
+}
+
+tw_status tw__call_cache_put(tw__call_cache *cache, const tw__call_key *key, void *value, void **evicted)
+{
+    *evicted = NULL;
     entry *e = tw__alloc_zero(sizeof *e);
-    if (!e) {
-        cache->drop(value);
+    if (!e || copy_key(e, key) != TW_OK) {
+        if (e)
+            entry_free(e);
+        *evicted = value;
         return TW_RESOURCE_EXHAUSTED;
     }
     e->value = value;
-    e->fixed = tw__alloc(key->fixed_size);
-    e->specs = tw__alloc_array((size_t)key->spec_count + 1, sizeof *e->specs);
-    if (!e->fixed || !e->specs) {
-        entry_free(cache, e);
-        return TW_RESOURCE_EXHAUSTED;
-    }
-    if (key->fixed_size)
-        memcpy(e->fixed, key->fixed, key->fixed_size);
-    for (int i = 0; i < key->spec_count; i++) {
-        e->specs[i] = (tw_spec){ .dtype = key->specs[i].dtype, .shape = key->specs[i].shape };
-        e->open |= !tw__shape_known(&e->specs[i].shape);
-    }
-    e->fixed_size = key->fixed_size;
-    e->spec_count = key->spec_count;
     e->hash = hash_of(key);
     e->number = cache->made++;
     e->chain = cache->buckets[e->hash % BUCKETS];
@@ -191,26 +210,59 @@ tw_status tw__call_cache_put(tw__call_cache *cache, const tw__call_key *key, voi
     link_newest(cache, e);
     cache->count++;
     cache->open_count += e->open;
-    while (cache->count > cache->limit)
-        remove_entry(cache, cache->oldest);
+    if (cache->count > cache->limit)
+        *evicted = remove_entry(cache, cache->oldest);
     return TW_OK;
 }
 
-void tw__call_cache_widen(const tw__call_cache *cache, const tw__call_key *key, tw_spec *specs)
+void *tw__call_cache_forget(tw__call_cache *cache, const void *identity)
+{
+    for (entry *e = cache->newest; e; e = e->older) {
+        for (int i = 0; i < e->key.identity_count; i++) {
+            if (e->key.identities[i] == identity)
+                return remove_entry(cache, e);
+        }
+    }
+    return NULL;
+}
+
+void tw__call_cache_widen(const tw__call_cache *cache, const tw__call_key *key, tw_shape *shapes)
 {
     for (const entry *e = cache->newest; e; e = e->older) {
-        bool alike = same_fixed(e, key);
+        bool alike = same_fixed(&e->key, key);
         for (int i = 0; alike && i < key->spec_count; i++)
-            alike = e->specs[i].dtype == specs[i].dtype;
+            alike = e->key.specs[i].dtype == key->specs[i].dtype;
         for (int i = 0; alike && i < key->spec_count; i++) {
-            tw_shape *s = &specs[i].shape;
-            const tw_shape *other = &e->specs[i].shape;
+            tw_shape *s = &shapes[i];
+            const tw_shape *other = e->key.specs[i].shape;
             if (s->rank != other->rank)
                 s->rank = -1;
             for (int d = 0; d < s->rank; d++)
                 s->dims[d] = s->dims[d] == other->dims[d] ? s->dims[d] : -1;
         }
     }
+}
+
+static bool same_argument(const tw__call_key *a, const tw__call_key *b, int argument)
+{
+    bool last_a = argument + 1 == a->mark_count, last_b = argument + 1 == b->mark_count;
+    size_t from_a = a->marks[argument].fixed, from_b = b->marks[argument].fixed;
+    size_t size_a = (last_a ? a->fixed_size : a->marks[argument + 1].fixed) - from_a;
+    size_t size_b = (last_b ? b->fixed_size : b->marks[argument + 1].fixed) - from_b;
+    int spec_a = (int)a->marks[argument].spec, end_a = last_a ? a->spec_count : (int)a->marks[argument + 1].spec;
+    int spec_b = (int)b->marks[argument].spec, end_b = last_b ? b->spec_count : (int)b->marks[argument + 1].spec;
+    bool same = size_a == size_b && end_a - spec_a == end_b - spec_b && memcmp(a->fixed + from_a, b->fixed + from_b, size_a) == 0;
+    for (int i = 0; same && i < end_a - spec_a; i++)
+        same = a->specs[spec_a + i].dtype == b->specs[spec_b + i].dtype && covers(a->specs[spec_a + i].shape, b->specs[spec_b + i].shape);
+    return same;
+}
+
+bool tw__call_cache_changed(const tw__call_cache *cache, const tw__call_key *key, int argument)
+{
+    const tw__call_key *last = cache->newest ? &cache->newest->key : NULL;
+    if (!last || argument >= key->mark_count)
+        return false;
+    return argument >= last->mark_count || !same_argument(last, key, argument);
 }
 
 int tw__call_cache_count(const tw__call_cache *cache)
@@ -237,41 +289,4 @@ tw_status tw__call_cache_list(const tw__call_cache *cache, void **values)
         values[i] = entries[i]->value;
     tw__free(entries);
     return TW_OK;
-}
-
-/* ---- too many traces ---- */
-
-enum { WINDOW = 10, MANY = 5, WARNINGS = 2, KEPT = sizeof ((tw__retraces *)0)->since / sizeof(int64_t) };
-
-void tw__retraces_called(tw__retraces *r, int64_t count)
-{
-    if (!count)
-        return;
-    if (!r->count)
-        r->since[r->count++] = 0;
-    r->since[r->count - 1] += count;
-    r->calls += count;
-}
-
-bool tw__retraces_traced(tw__retraces *r, int *traces, int64_t *calls)
-{
-    if (r->count == KEPT) {
-        memmove(r->since, r->since + 1, (KEPT - 1) * sizeof *r->since);
-        r->count--;
-    }
-    r->since[r->count++] = 1;
-    r->calls = 0;
-    for (int i = 0; i < r->count; i++)
-        r->calls += r->since[i];
-    int past = 0;
-    while (past < r->count && r->calls - r->since[past] > WINDOW)
-        r->calls -= r->since[past++];
-    memmove(r->since, r->since + past, (size_t)(r->count - past) * sizeof *r->since);
-    r->count -= past;
-    *traces = r->count;
-    *calls = r->calls;
-    if (r->warnings >= WARNINGS || r->count < MANY)
-        return false;
-    r->warnings++;
-    return true;
 }

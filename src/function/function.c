@@ -44,8 +44,8 @@ static bool has_effects(const tw__graph *graph)
     return false;
 }
 
-/* The results as edges of the graph. */
-static tw_status finish(tw__function *f, tw_tensor **results, int count)
+/* The results as edges of the graph. The first `handles` captures are arguments. */
+static tw_status finish(tw__function *f, int handles, tw_tensor **results, int count)
 {
     tw__graph *graph = f->graph;
     f->outputs = tw__alloc_array((size_t)count + 1, sizeof *f->outputs);
@@ -61,7 +61,7 @@ static tw_status finish(tw__function *f, tw_tensor **results, int count)
         f->outputs[i] = (tw__edge){ inside->node, inside->node_output };
         tw_release(inside);
     }
-    int captures = (int)graph->capture_count;
+    int captures = (int)graph->capture_count - handles;
     f->input_count = f->argument_count + captures;
     f->captures = tw__alloc_array((size_t)captures + 1, sizeof *f->captures);
     tw__node **inputs = tw__realloc(f->inputs, ((size_t)f->input_count + 1) * sizeof *inputs);
@@ -72,8 +72,8 @@ static tw_status finish(tw__function *f, tw_tensor **results, int count)
         return TW_RESOURCE_EXHAUSTED;
     }
     for (int i = 0; i < captures; i++) {
-        f->inputs[f->argument_count + i] = graph->captures[i].inside;
-        f->captures[i] = tw_retain(graph->captures[i].outside);
+        f->inputs[f->argument_count + i] = graph->captures[handles + i].inside;
+        f->captures[i] = tw_retain(graph->captures[handles + i].outside);
     }
     f->stateful = has_effects(graph);
     return TW_OK;
@@ -87,6 +87,12 @@ tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const
 
 tw__function *tw__function_trace_named(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
                                        int argument_count, tw__function_body body, void *context)
+{
+    return tw__function_trace_with(name, names, dtypes, shapes, NULL, argument_count, body, context);
+}
+
+tw__function *tw__function_trace_with(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
+                                      tw_tensor *const *handles, int argument_count, tw__function_body body, void *context)
 {
     tw__function *f = check_depth(name) == TW_OK ? tw__object_new(&tw__function_class) : NULL;
     if (!f)
@@ -109,7 +115,10 @@ tw__function *tw__function_trace_named(const char *name, const char *const *name
         f->inputs[i] = argument->node;
         arguments[i] = argument;
         f->argument_count = f->input_count = i + 1;
+        if (handles && handles[i])
+            status = tw__graph_capture(f->graph, handles[i], argument->node);
     }
+    int handle_count = f->graph ? (int)f->graph->capture_count : 0;
     tw_tensor **results = NULL;
     int result_count = 0;
     if (status == TW_OK) {
@@ -118,7 +127,7 @@ tw__function *tw__function_trace_named(const char *name, const char *const *name
         tw__tracing = f->graph;
         status = body(context, arguments, argument_count, &results, &result_count);
         if (status == TW_OK)
-            status = finish(f, results, result_count);
+            status = finish(f, handle_count, results, result_count);
         tw__tracing = outer;
         tw__tapes_show(hidden);
     }

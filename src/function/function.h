@@ -2,6 +2,8 @@
 #ifndef TW_FUNCTION_H
 #define TW_FUNCTION_H
 
+#include <thalweg/function.h>
+
 #include "eager/tape.h"
 #include "exec/exec.h"
 
@@ -49,6 +51,10 @@ tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const
 /* The same with the names of the placeholders; `names` or one of them may be NULL. */
 tw__function *tw__function_trace_named(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
                                        int argument_count, tw__function_body body, void *context);
+/* The same with arguments that stand for variables: where handles[i] is not NULL it is the handle of a variable that the body is given
+ * (tw__variable_stand_in), and uses of it are uses of the argument. `handles` may be NULL. */
+tw__function *tw__function_trace_with(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
+                                      tw_tensor *const *handles, int argument_count, tw__function_body body, void *context);
 /* A function of a graph that is there already: its inputs are placeholders of the graph. */
 tw__function *tw__function_of_graph(const char *name, tw__graph *graph, tw__node *const *inputs, int input_count, const tw__edge *outputs,
                                     int output_count);
@@ -60,6 +66,8 @@ tw_status tw__function_call_given(tw__function *function, tw_tensor *const *inpu
 tw_status tw__function_run(tw__function *function, tw_tensor *const *inputs, tw_tensor **outputs);
 /* The same as it stands: tapes do not make it another form. */
 tw_status tw__function_call_plain(tw__function *function, tw_tensor *const *inputs, tw_tensor **outputs);
+/* The graph function behind a C program's tw_function, for arguments of such specs. A new reference; NULL: an error. */
+tw__function *tw__function_concrete(void *function, const tw_spec *specs, int count);
 /* Whether a run takes so long that others should go on meanwhile. */
 bool tw__function_takes_long(tw__function *function);
 /* Whether somebody may look at an argument's memory after a call from here: if not, it may be borrowed for the call. */

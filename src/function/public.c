@@ -1,15 +1,9 @@
 /* Functions, branches and loops for C programs (<thalweg/function.h>): a function is a body with a cache of traces, by the dtypes and shapes
- * of calls; a concrete graph function (function.h) is behind every one of them.
- *
- * Traces are made one at a time, in the whole process: bodies may call each other. */
-#include <sched.h>
-
+ * of calls (tracer.h); a concrete graph function (function.h) is behind every one of them. */
 #include <thalweg/function.h>
 
-#include "function/cache.h"
 #include "function/control.h"
-
-enum { TRACE_LIMIT = 1024, FEW = 32 };
+#include "function/tracer.h"
 
 struct tw_function {
     tw_object object;
@@ -17,50 +11,14 @@ struct tw_function {
     tw_body body;
     void *user;
     tw__function *only;   /* of a given signature */
-    tw__call_cache *cache;
-    tw__retraces retraces;
-    bool widens;
-    _Atomic int64_t traces;
-    _Atomic int lock;     /* of the cache */
+    tw__tracer tracer;
 };
-
-/* One trace at a time; a body may begin another one. A forked child does not wait for its parent's threads. */
-static tw__lock owner_lock = TW__LOCK;
-static pthread_t owner;
-static int owner_depth;
-static uint32_t owner_generation;
-
-static void begin_tracing(void)
-{
-    for (bool mine = false; !mine;) {
-        tw__lock_take(&owner_lock);
-        uint32_t now = atomic_load(&tw__process_generation);
-        if (owner_generation != now)
-            owner_depth = 0;
-        mine = owner_depth == 0 || pthread_equal(owner, pthread_self());
-        if (mine) {
-            owner = pthread_self();
-            owner_depth++;
-            owner_generation = now;
-        }
-        tw__lock_give(&owner_lock);
-        if (!mine)
-            sched_yield();
-    }
-}
-
-static void end_tracing(void)
-{
-    tw__lock_take(&owner_lock);
-    owner_depth--;
-    tw__lock_give(&owner_lock);
-}
 
 static void function_destroy(void *self)
 {
     tw_function *f = self;
     tw_release(f->only);
-    tw__call_cache_free(f->cache);
+    tw__tracer_end(&f->tracer);
     tw__free(f->name);
 }
 
@@ -119,20 +77,20 @@ static tw_status call_body(void *context, tw_tensor *const *arguments, int count
 
 /* ---- functions ---- */
 
-static tw__function *trace(tw_function *f, const char *const *names, const tw_spec *specs, int count)
+typedef struct trace_call {
+    tw_function *function;
+    const tw_dtype *dtypes;
+    const char *const *names;
+    int count;
+} trace_call;
+
+static void *trace(void *context, const tw_shape *shapes, bool *once)
 {
-    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
-    tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
-    tw__function *made = NULL;
-    for (int i = 0; dtypes && shapes && i < count; i++) {
-        dtypes[i] = specs[i].dtype;
-        shapes[i] = specs[i].shape;
-    }
-    if (dtypes && shapes)
-        made = tw__function_trace_named(f->name, names, dtypes, shapes, count, call_body, &(body_call){ f->body, f->user, f->name });
-    f->traces += made != NULL;
-    tw__free(dtypes);
-    tw__free(shapes);
+    const trace_call *c = context;
+    tw_function *f = c->function;
+    tw__function *made = tw__function_trace_named(f->name, c->names, c->dtypes, shapes, c->count, call_body, &(body_call){ f->body, f->user, f->name });
+    for (int i = 0; made && i < made->input_count - made->argument_count; i++)
+        *once |= made->captures[i]->node != NULL; /* it uses tensors of a graph around it */
     return made;
 }
 
@@ -156,9 +114,72 @@ static tw_status check_signature(const tw_specs *signature, const char *name)
     return TW_OK;
 }
 
+static void *retain_value(void *value)
+{
+    return tw_retain(value);
+}
+
 static void release_value(void *value)
 {
     tw_release(value);
+}
+
+/* The graph function for such a call; a new reference. */
+static tw__function *find(tw_function *f, const tw__call_key *key, const char *const *names)
+{
+    tw__function *found = tw__tracer_find(&f->tracer, key);
+    if (found)
+        return found;
+    tw_dtype *dtypes = tw__alloc_array((size_t)key->spec_count + 1, sizeof *dtypes);
+    if (!dtypes)
+        return NULL;
+    for (int i = 0; i < key->spec_count; i++)
+        dtypes[i] = key->specs[i].dtype;
+    tw__tracing_begin();
+    found = tw__tracer_find(&f->tracer, key); /* another thread may have traced it meanwhile */
+    if (!found)
+        found = tw__tracer_trace(&f->tracer, key, trace, &(trace_call){ f, dtypes, names, key->spec_count });
+    tw__tracing_end();
+    tw__free(dtypes);
+    return found;
+}
+
+static tw__function *find_specs(tw_function *f, const tw_spec *specs, int count, const char *const *names)
+{
+    tw__key_writer writer;
+    tw__key_begin(&writer);
+    for (int i = 0; i < count; i++) {
+        tw__key_argument(&writer);
+        tw__key_tensor(&writer, specs[i].dtype, &specs[i].shape);
+    }
+    tw__call_key key = tw__key_of(&writer);
+    tw__function *found = writer.status == TW_OK ? find(f, &key, names) : NULL;
+    tw__key_free(&writer);
+    return found;
+}
+
+static tw__function *find_call(tw_function *f, tw_tensors arguments)
+{
+    tw__key_writer writer;
+    tw__key_begin(&writer);
+    for (int64_t i = 0; i < arguments.count; i++) {
+        tw__key_argument(&writer);
+        tw__key_tensor(&writer, arguments.items[i]->dtype, &arguments.items[i]->shape);
+    }
+    tw__call_key key = tw__key_of(&writer);
+    tw__function *found = writer.status == TW_OK ? find(f, &key, NULL) : NULL;
+    tw__key_free(&writer);
+    return found;
+}
+
+tw__function *tw__function_concrete(void *object, const tw_spec *specs, int count)
+{
+    tw_function *f = object;
+    if (!tw__is(object, &function_class)) {
+        tw__fail(TW_INVALID_ARGUMENT, "a function is expected, got %s", object ? tw_class_name(object) : "NULL");
+        return NULL;
+    }
+    return f->only ? tw_retain(f->only) : find_specs(f, specs, count, NULL);
 }
 
 tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *args)
@@ -176,93 +197,20 @@ tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *
     f->name = tw__strdup(name);
     f->body = body;
     f->user = user;
-    f->widens = args->reduce_retracing;
-    f->cache = tw__call_cache_new(TRACE_LIMIT, release_value);
-    if (f->name && f->cache && args->signature.items) {
-        begin_tracing();
-        f->only = trace(f, args->argument_names, args->signature.items, (int)args->signature.count);
-        end_tracing();
+    int named = args->signature.items && args->argument_names ? (int)args->signature.count : 0;
+    const void *code = NULL;
+    memcpy(&code, &body, sizeof code);
+    tw_status status = tw__tracer_start(&f->tracer, name, named ? args->argument_names : NULL, named, code, retain_value, release_value);
+    f->tracer.widens = args->reduce_retracing;
+    if (status == TW_OK && f->name && args->signature.items) {
+        f->only = find_specs(f, args->signature.items, (int)args->signature.count, args->argument_names);
+        status = f->only ? TW_OK : tw__error_status();
     }
-    if (!f->name || !f->cache || (args->signature.items && !f->only)) {
+    if (status != TW_OK || !f->name) {
         tw_release(f);
         return NULL;
     }
     return f;
-}
-
-static void lock(tw_function *f)
-{
-    while (atomic_exchange(&f->lock, 1))
-        sched_yield();
-}
-
-static void unlock(tw_function *f)
-{
-    atomic_store(&f->lock, 0);
-}
-
-static tw__function *find_known(tw_function *f, const tw__call_key *key)
-{
-    lock(f);
-    tw__function *found = tw_retain(tw__call_cache_find(f->cache, key));
-    if (found)
-        tw__retraces_called(&f->retraces, 1);
-    unlock(f);
-    return found;
-}
-
-static tw_status make_trace(tw_function *f, tw__call_key *key, tw_spec *specs, tw__function **found)
-{
-    lock(f);
-    if (f->widens)
-        tw__call_cache_widen(f->cache, key, specs);
-    unlock(f);
-    tw__function *made = trace(f, NULL, specs, key->spec_count);
-    if (!made)
-        return tw__error_status();
-    bool inner = false; /* it uses tensors of a graph around it: good for this one call */
-    for (int i = 0; i < made->input_count - made->argument_count; i++)
-        inner |= made->captures[i]->node != NULL;
-    int traces = 0;
-    int64_t calls = 0;
-    lock(f);
-    bool many = tw__retraces_traced(&f->retraces, &traces, &calls);
-    tw_status status = inner ? TW_OK : tw__call_cache_put(f->cache, key, tw_retain(made));
-    unlock(f);
-    if (many)
-        tw__log("WARNING", "%d out of the last %lld calls to %s traced it anew: calls with tensors of other dtypes or shapes do so", traces,
-                (long long)calls, f->name);
-    *found = made;
-    if (status != TW_OK) {
-        tw_release(made);
-        *found = NULL;
-    }
-    return status;
-}
-
-/* The graph function for such a call; a new reference. */
-static tw_status find(tw_function *f, tw_tensors arguments, tw__function **found)
-{
-    tw_spec few[FEW], *specs = arguments.count <= FEW ? few : tw__alloc_array((size_t)arguments.count, sizeof *specs);
-    if (!specs)
-        return TW_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; i < arguments.count; i++) {
-        specs[i].dtype = arguments.items[i]->dtype;
-        specs[i].shape = arguments.items[i]->shape;
-    }
-    tw__call_key key = { .specs = specs, .spec_count = (int)arguments.count };
-    *found = find_known(f, &key);
-    tw_status status = TW_OK;
-    if (!*found) {
-        begin_tracing();
-        *found = find_known(f, &key); /* another thread may have traced it meanwhile */
-        if (!*found)
-            status = make_trace(f, &key, specs, found);
-        end_tracing();
-    }
-    if (specs != few)
-        tw__free(specs);
-    return status;
 }
 
 static tw_status check_call(const tw_function *f, tw_tensors arguments)
@@ -282,11 +230,9 @@ static tw_status check_call(const tw_function *f, tw_tensors arguments)
 tw_status tw_function_call(tw_function *f, tw_tensors arguments, tw_tensor **outputs, int *output_count)
 {
     TW_TRY(check_call(f, arguments));
-    tw__function *graph = NULL;
-    if (f->only)
-        graph = tw_retain(f->only);
-    else
-        TW_TRY(find(f, arguments, &graph));
+    tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments);
+    if (!graph)
+        return tw__error_status();
     tw_status status = TW_OK;
     if (graph->output_count > *output_count)
         status = tw__fail(TW_INVALID_ARGUMENT, "%s gives %d tensors; there is room for %d", f->name, graph->output_count, *output_count);
@@ -302,8 +248,8 @@ char *tw_function_plan(tw_function *f, tw_tensors arguments)
 {
     if (check_call(f, arguments) != TW_OK)
         return NULL;
-    tw__function *graph = f->only ? tw_retain(f->only) : NULL;
-    if (!graph && find(f, arguments, &graph) != TW_OK)
+    tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments);
+    if (!graph)
         return NULL;
     char *text = tw__function_plan_text(graph, arguments.items);
     tw_release(graph);
@@ -323,7 +269,7 @@ tw_tensor *tw_function_value(tw_function *f, tw_tensors arguments)
 
 int64_t tw_function_traces(const tw_function *f)
 {
-    return f ? f->traces : 0;
+    return f ? tw__tracer_count(&f->tracer) : 0;
 }
 
 /* ---- branches and loops ---- */

@@ -316,6 +316,14 @@ static bool encloses(const tw__graph *outer, const tw__graph *graph)
     return false;
 }
 
+tw_status tw__graph_capture(tw__graph *graph, tw_tensor *outside, tw__node *inside)
+{
+    TW_TRY(TW_GROW(graph->captures, graph->capture_capacity, graph->capture_count + 1));
+    TW_TRY(tw__pointer_map_put(&graph->captured, outside, (int64_t)graph->capture_count));
+    graph->captures[graph->capture_count++] = (tw__capture){ tw_retain(outside), inside };
+    return TW_OK;
+}
+
 tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
 {
     if (tensor->node && tensor->node->graph == graph)
@@ -337,13 +345,10 @@ tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
         inside->node->helps = true;
     if (!inside || constant)
         return inside;
-    if (TW_GROW(graph->captures, graph->capture_capacity, graph->capture_count + 1) != TW_OK ||
-        tw__pointer_map_put(&graph->captured, tensor, (int64_t)graph->capture_count) != TW_OK) {
-        tw_release(inside);
-        return NULL;
-    }
-    graph->captures[graph->capture_count++] = (tw__capture){ tw_retain(tensor), inside->node };
-    return inside;
+    if (tw__graph_capture(graph, tensor, inside->node) == TW_OK)
+        return inside;
+    tw_release(inside);
+    return NULL;
 }
 
 tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *complete,

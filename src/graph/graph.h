@@ -126,6 +126,8 @@ tw_tensor *tw__graph_placeholder(tw__graph *graph, tw_dtype dtype, const tw_shap
 tw_tensor *tw__graph_constant(tw__graph *graph, tw_tensor *value, const char *name);
 /* The tensor as one of this graph: itself, a constant, or a capture. A new reference. */
 tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor);
+/* From now on the node stands for a tensor from outside. */
+tw_status tw__graph_capture(tw__graph *graph, tw_tensor *outside, tw__node *inside);
 tw__node *tw__graph_find(const tw__graph *graph, const char *name);
 /* A copy of a node (of that form alone) in another graph, with these inputs; controls are not copied. */
 tw__node *tw__node_copy(const tw__node *node, tw__graph *graph, const tw__edge *inputs);

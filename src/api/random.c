@@ -29,13 +29,13 @@ void tw__set_global_seed(int64_t seed)
 
 enum { DEFAULT_GLOBAL_SEED = 87654321 };
 
-/* In a graph that a program builds: by the graph's seed; an op without a seed by the number of nodes before it. */
-static tw__seeds graph_seeds(const tw__graph *graph, int64_t op_seed)
+/* In a graph that a program builds, and in functions traced there: by that graph's seed; an op without a seed by its number among such ops. */
+static tw__seeds graph_seeds(const tw__graph *root, int64_t op_seed)
 {
     tw__seeds seeds = { 0 };
-    if (graph->seeded || op_seed != TW_NO_INT) {
-        seeds.seed = graph->seeded ? reduce(graph->seed) : DEFAULT_GLOBAL_SEED;
-        seeds.seed2 = reduce(op_seed == TW_NO_INT ? (int64_t)graph->node_count : op_seed);
+    if (root->seeded || op_seed != TW_NO_INT) {
+        seeds.seed = root->seeded ? reduce(root->seed) : DEFAULT_GLOBAL_SEED;
+        seeds.seed2 = reduce(op_seed == TW_NO_INT ? tw__tracing->random_ops++ : op_seed);
         if (seeds.seed == 0 && seeds.seed2 == 0)
             seeds.seed2 = INT32_MAX;
     }
@@ -45,7 +45,7 @@ static tw__seeds graph_seeds(const tw__graph *graph, int64_t op_seed)
 tw__seeds tw__seed_pair(int64_t op_seed)
 {
     tw__seeds seeds = { 0 };
-    const tw__graph *root = tw__tracing && tw__tracing->lasting ? tw__tracing : NULL;
+    const tw__graph *root = tw__graph_root(tw__tracing);
     if (root)
         return graph_seeds(root, op_seed);
     tw__lock_take(&lock);

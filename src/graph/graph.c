@@ -77,6 +77,7 @@ static void graph_destroy(void *self)
 {
     tw__graph *graph = self;
     tw__map_free(&graph->collections, free_collection);
+    tw_release(graph->variable_store);
     tw__control_free(graph);
     for (size_t i = 0; i < graph->capture_count; i++)
         tw_release(graph->captures[i].outside);

@@ -80,6 +80,7 @@ struct tw__graph {
     int64_t seed;           /* of a lasting graph, if it is seeded */
     struct tw__control_scope *controls; /* the innermost (control.c) */
     tw__map collections;    /* name -> tw__collection; holds the graph's variables */
+    tw_object *variable_store; /* what src/v1 keeps of variables by name; a reference, or NULL */
     void *owner;            /* the object that users see, which holds this one; NULL if there is none */
 };
 

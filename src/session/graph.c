@@ -240,6 +240,16 @@ TW_METHOD(graph_collect_variable, "Graph._collect(self: graph, collection: str, 
     return tw__graph_collect(args->self->graph, args->collection ? args->collection : "", args->variable);
 }
 
+TW_METHOD(graph_clear_collection, "Graph._clear_variables(self: graph, collection: str)", "Empties a collection of variables; the graph keeps them.")
+{
+    if (!args->collection || !*args->collection) /* the one that says when the graph ends */
+        return tw__fail(TW_VALUE_ERROR, "Graph.clear_collection: a collection needs a name");
+    tw__collection *c = tw__map_get(&args->self->graph->collections, args->collection, strlen(args->collection));
+    while (c && c->count)
+        tw_release(c->items[--c->count]);
+    return TW_OK;
+}
+
 TW_PROPERTY(graph_version, "Graph.version(self: graph) -> int", "Counts the operations.")
 {
     return (int64_t)args->self->graph->node_count;

@@ -49,16 +49,12 @@ def _add_to_collections(self, names, value):
 
 def _get_collection(self, name, scope=None):
     """The values under a name; with a scope those whose names begin with it (a regular expression)."""
-    values = list(self._variables(_key(name)) if not _cleared(self, name) else []) + list(_values(self).get(name, []))
+    values = list(self._variables(_key(name))) + list(_values(self).get(name, []))
     if scope is None:
         return values
     import re
     pattern = re.compile(scope)
     return [value for value in values if hasattr(value, "name") and pattern.match(value.name)]
-
-
-def _cleared(self, name):
-    return name in self.__dict__.get("_cleared_collections", ())
 
 
 def _get_collection_ref(self, name):
@@ -69,11 +65,11 @@ def _get_collection_ref(self, name):
 def _clear_collection(self, name):
     """Forgets the values under a name."""
     _values(self).pop(name, None)
-    self.__dict__.setdefault("_cleared_collections", set()).add(name)
+    self._clear_variables(_key(name))
 
 
 def _collection_names(self):
-    names = [name for name in scopes.variable_collections(self) if not _cleared(self, name)]
+    names = scopes.variable_collections(self)
     return names + [name for name in _values(self) if name not in names]
 
 

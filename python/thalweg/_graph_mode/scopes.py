@@ -5,7 +5,7 @@ from thalweg import _core
 
 def variable_collections(graph):
     """The collections that hold variables."""
-    return [name for name in graph._collection_names() if name]
+    return [name for name in graph._collection_names() if name and graph._variables(name)]
 
 
 class name_scope_of:

@@ -28,7 +28,7 @@ def _compute_gradients(self, loss, var_list=None, gate_gradients=1, aggregation_
     if _core.executing_eagerly():
         raise RuntimeError("`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled.")
     if var_list is None:
-        var_list = _variables.trainable_variables() + _variables.get_collection(_keys.TRAINABLE_RESOURCE_VARIABLES)
+        var_list = _v1.trainable_variables() + _variables.get_collection(_keys.TRAINABLE_RESOURCE_VARIABLES)
     var_list = tf.nest.flatten(var_list)
     if not var_list:
         raise ValueError("No variables to optimize.")
@@ -208,7 +208,7 @@ class Saver:
             return
         var_list = self._var_list
         if var_list is None:
-            var_list = _variables.global_variables() + _variables.get_collection(_keys.SAVEABLE_OBJECTS)
+            var_list = _v1.global_variables() + _variables.get_collection(_keys.SAVEABLE_OBJECTS)
         if not var_list:
             if not self._allow_empty:
                 raise ValueError("No variables to save")

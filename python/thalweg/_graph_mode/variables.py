@@ -1,10 +1,15 @@
-"""Variables of graphs: variable scopes and get_variable, collections of variables, what tf.Variable has more in a graph."""
+"""Variables of graphs: Python's side of variable scopes and get_variable, collections, what tf.Variable has more in a graph."""
+import enum
+import inspect
+
 import thalweg as tf
 from thalweg import _core
 from thalweg._graph_mode import scopes as _scopes
 from thalweg._graph_mode import session as _session
 
 _v1 = tf.compat.v1
+_get_variable, _enter_scope, _exit_scope = _v1._get_variable, _v1._enter_variable_scope, _v1._exit_variable_scope
+VariableScope, get_variable_scope = _v1.VariableScope, _v1.get_variable_scope
 
 
 class GraphKeys:
@@ -66,59 +71,6 @@ def add_to_collections(names, value):
     _v1.get_default_graph().add_to_collections(names, value)
 
 
-def global_variables(scope=None):
-    """The variables that are shared by all."""
-    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
-
-
-def all_variables():
-    """The same under its old name."""
-    return global_variables()
-
-
-def local_variables(scope=None):
-    """The variables of this process alone."""
-    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
-
-
-def model_variables(scope=None):
-    """The variables of models."""
-    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
-
-
-def moving_average_variables(scope=None):
-    """The variables that are averaged."""
-    return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
-
-
-def trainable_variables(scope=None):
-    """The variables that optimizers change."""
-    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
-
-
-def global_variables_initializer():
-    """An operation that gives all global variables their first values."""
-    if _core.executing_eagerly():
-        return _v1_no_op("global_variables_initializer")
-    return _v1.variables_initializer(global_variables())
-
-
-def local_variables_initializer():
-    """An operation that gives all local variables their first values."""
-    if _core.executing_eagerly():
-        return _v1_no_op("local_variables_initializer")
-    return _v1.variables_initializer(local_variables())
-
-
-def initialize_all_variables():
-    """global_variables_initializer under its old name."""
-    return global_variables_initializer()
-
-
-def _v1_no_op(name):
-    del name  # in eager execution variables have their values when they are made
-
-
 def tables_initializer(name="init_all_tables"):
     """An operation that does nothing: there are no tables in graphs."""
     return _v1.variables_initializer([], name=name)
@@ -132,7 +84,7 @@ def is_variable_initialized(variable):
 def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
     """The names of the variables that have no value, as a tensor of strings."""
     if var_list is None:
-        var_list = global_variables() + local_variables()
+        var_list = _v1.global_variables() + _v1.local_variables()
     with _scopes.name_scope(name):
         if not var_list:
             return tf.constant([], dtype=tf.string)
@@ -140,153 +92,72 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
         return tf.boolean_mask(tf.constant([v.op.name if not _core.executing_eagerly() else v.name for v in var_list]), missing)
 
 
-# ---- variables by name ----
+# ---- variable scopes ----
 
-class _ReuseMode:
-    def __init__(self, value):
-        self.value = value
-
-    def __repr__(self):
-        return "<_ReuseMode.AUTO_REUSE: %d>" % self.value
+class _ReuseMode(enum.Enum):
+    AUTO_REUSE = 1
 
 
-AUTO_REUSE = _ReuseMode(1)
+AUTO_REUSE = _ReuseMode.AUTO_REUSE
+_REUSE = {None: "inherit", False: "no", True: "yes", AUTO_REUSE: "auto"}
+_GIVEN = ("initializer", "regularizer", "constraint", "custom_getter", "use_resource")  # as Python gave them
 
 
-class _LazyEvalTensor:
-    """A regularization loss that is computed when it is first used."""
+class _FunctionInitializer(tf.keras.initializers.Initializer):
+    """A Python function that makes the first value: of a shape and a dtype, or of nothing where no shape is known."""
 
-    def __init__(self, thunk, graph):
-        self._thunk, self._graph, self._value = thunk, graph, None
+    def __init__(self, function):
+        super().__init__()
+        self._function = function
 
-    def _as_graph_element(self):
-        if self._value is None:
-            with self._graph.as_default():
-                self._value = self._thunk()
-        return self._value
-
-    def __getattr__(self, name):
-        return getattr(self._as_graph_element(), name)
-
-    def __array__(self, *args):
-        raise NotImplementedError("a loss of a graph has no elements")
-
-
-def _operators_of_lazy():
-    for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "neg", "pow"):
-        def method(self, *args, _name="__%s__" % name):
-            return getattr(self._as_graph_element(), _name)(*args)
-        setattr(_LazyEvalTensor, "__%s__" % name, method)
+    def __call__(self, shape, dtype=None):
+        arguments = inspect.signature(self._function).parameters
+        if shape.is_fully_defined():
+            more = {"partition_info": None} if "partition_info" in arguments else {}
+            return self._function(shape.as_list(), dtype=dtype, **more)
+        if any(a.default is a.empty and a.kind is not a.VAR_POSITIONAL and a.kind is not a.VAR_KEYWORD for a in arguments.values()):
+            raise ValueError("The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided "
+                             "or an instance of `tf.keras.initializers.*' and `shape` should be fully defined.")
+        return self._function()
 
 
-_operators_of_lazy()
+def _as_initializer(initializer):
+    """What the library takes: an initializer or a tensor."""
+    if inspect.isclass(initializer):
+        initializer = initializer()
+    if initializer is None or isinstance(initializer, tf.keras.initializers.Initializer) or _core.is_tensor(initializer):
+        return initializer
+    return _FunctionInitializer(initializer) if callable(initializer) else _core.call_eagerly(tf.convert_to_tensor, initializer)
 
 
-class VariableScope:
-    """What get_variable goes by: a prefix of names, defaults, and whether variables are shared."""
-
-    def __init__(self, reuse, name="", initializer=None, regularizer=None, caching_device=None, partitioner=None, custom_getter=None,
-                 name_scope="", dtype=tf.float32, use_resource=None, constraint=None):
-        self._name, self._initializer, self._regularizer, self._reuse = name, initializer, regularizer, reuse
-        self._caching_device, self._partitioner, self._custom_getter = caching_device, partitioner, custom_getter
-        self._name_scope, self._dtype, self._use_resource, self._constraint = name_scope, dtype, use_resource, constraint
-
-    name = property(lambda self: self._name)
-    original_name_scope = property(lambda self: self._name_scope)
-    reuse = property(lambda self: self._reuse)
-    initializer = property(lambda self: self._initializer)
-    regularizer = property(lambda self: self._regularizer)
-    dtype = property(lambda self: self._dtype)
-    use_resource = property(lambda self: self._use_resource)
-    constraint = property(lambda self: self._constraint)
-    caching_device = property(lambda self: self._caching_device)
-    partitioner = property(lambda self: self._partitioner)
-    custom_getter = property(lambda self: self._custom_getter)
-
-    def reuse_variables(self):
-        """From now on variables of this scope are shared."""
-        self._reuse = True
-
-    def set_initializer(self, initializer):
-        """The initializer of variables without one."""
-        self._initializer = initializer
-
-    def set_regularizer(self, regularizer):
-        """The regularizer of variables without one."""
-        self._regularizer = regularizer
-
-    def set_dtype(self, dtype):
-        """The dtype of variables without one."""
-        self._dtype = dtype
-
-    def set_use_resource(self, use_resource):
-        """Accepted: every variable is a resource."""
-        self._use_resource = use_resource
-
-    def set_custom_getter(self, custom_getter):
-        """The function that makes variables."""
-        self._custom_getter = custom_getter
-
-    def get_collection(self, name):
-        """The members of a collection whose names begin with the scope's."""
-        return get_collection(name, self._name + "/" if self._name else None)
-
-    def trainable_variables(self):
-        """Those of the scope."""
-        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
-
-    def global_variables(self):
-        """Those of the scope."""
-        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
-
-    def local_variables(self):
-        """Those of the scope."""
-        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
+def _of_scope(name):
+    return property(lambda self: self.__dict__.get("_given_" + name))
 
 
-class _Store:
-    """Of a graph: the present scope, variables by name, how often scopes were opened."""
-
-    def __init__(self):
-        self.scope = VariableScope(False)
-        self.variables = {}
-        self.opened = {}
-
-    def open(self, name):
-        self.opened[name] = self.opened.get(name, 0) + 1
-
-    def close_below(self, name):
-        for key in list(self.opened):
-            if name is None or key.startswith(name + "/"):
-                self.opened[key] = 0
-
-    def unique(self, prefix):
-        present = self.scope.name
-        name = present + "/" + prefix if present else prefix
-        if not self.opened.get(name, 0):
-            return prefix
-        at = 1
-        while self.opened.get("%s_%d" % (name, at), 0):
-            at += 1
-        return "%s_%d" % (prefix, at)
+def _scope_reuse(self):
+    reuse = self._reuse
+    return AUTO_REUSE if reuse == "auto" else reuse == "yes"
 
 
-_eager_store = _Store()
+def _set_of_scope(name, convert=None):
+    def method(self, value):
+        self.__dict__["_given_" + name] = value
+        if convert is not None:
+            convert(self, value)
+    method.__name__, method.__doc__ = "set_" + name, "The %s of variables that are given none." % name
+    return method
 
 
-def _store():
-    if _core.executing_eagerly():
-        return _eager_store
-    graph = _v1.get_default_graph()
-    store = graph.__dict__.get("_variable_store")
-    if store is None:
-        store = graph.__dict__["_variable_store"] = _Store()
-    return store
+def _scope_get_collection(self, name):
+    """The members of a collection whose names begin with the scope's."""
+    return get_collection(name, self.name + "/" if self.name else None)
 
 
-def get_variable_scope():
-    """The present variable scope."""
-    return _store().scope
+def _members_of_scope(name, key):
+    def method(self):
+        return _scope_get_collection(self, key)
+    method.__name__, method.__doc__ = name, "Those of the scope."
+    return method
 
 
 class variable_scope:
@@ -305,59 +176,36 @@ class variable_scope:
             raise TypeError("The auxiliary_name_scope must be `True` or `False`, while get %s" % (auxiliary_name_scope,))
         if name_or_scope is not None and not isinstance(name_or_scope, (str, VariableScope)):
             raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
-        if default_name is not None and name_or_scope is None and reuse:
-            raise ValueError("reuse=True cannot be used without a name_or_scope")
         for name, value in (("caching_device", caching_device), ("partitioner", partitioner)):
             if value is not None:
                 raise NotImplementedError("variable_scope: %s is not supported" % name)
-        self._given, self._default = name_or_scope, default_name
-        self._settings = dict(initializer=initializer, regularizer=regularizer, dtype=dtype, use_resource=use_resource, constraint=constraint)
-        self._custom_getter, self._reuse, self._auxiliary = custom_getter, reuse, auxiliary_name_scope
-        self._entered = []
+        given = isinstance(name_or_scope, VariableScope)
+        self._arguments = dict(name=None if given else name_or_scope, scope=name_or_scope if given else None, default_name=default_name,
+                               initializer=_as_initializer(initializer), constraint=constraint, reuse=_REUSE[reuse], dtype=dtype,
+                               auxiliary_name_scope=auxiliary_name_scope)
+        self._given = dict(initializer=initializer, regularizer=regularizer, constraint=constraint, custom_getter=custom_getter,
+                           use_resource=use_resource)
 
     def __enter__(self):
-        store = _store()
-        outer = store.scope
-        given = self._given
-        context = None
-        if given is None:
-            name = store.unique(self._default)
-        else:
-            name = given if isinstance(given, str) else given.name.split("/")[-1]
-        if isinstance(given, VariableScope):
-            whole, base = given.name, given
-        else:
-            whole, base = (outer.name + "/" + name if outer.name else name), outer
-        original = base.original_name_scope
-        if self._auxiliary and name:
-            context = _scopes.name_scope_of(name)
-            entered = context.__enter__()
-            original = base.original_name_scope if isinstance(given, VariableScope) else entered
-        scope = VariableScope(base.reuse if self._reuse is None else self._reuse, whole, name_scope=original,
-                              **{key: getattr(base, key) if value is None else value for key, value in self._settings.items()})
-        if outer.reuse is True and self._reuse is None:
-            scope._reuse = True
-        getter = self._custom_getter
-        if getter is not None and base.custom_getter is not None:
-            inner = base.custom_getter
-
-            def getter(create, *args, _own=self._custom_getter, **kwargs):
-                return _own(lambda *a, **k: inner(create, *a, **k), *args, **kwargs)
-        scope._custom_getter = getter if getter is not None else base.custom_getter
-        store.open(whole)
-        before = dict(store.opened) if isinstance(given, VariableScope) else None
-        store.scope = scope
-        self._entered.append((store, outer, context, before, whole))
+        base = self._arguments["scope"] or get_variable_scope()
+        scope = _enter_scope(**self._arguments)
+        for name in _GIVEN:
+            value = self._given[name]
+            inherited = getattr(base, name)
+            if name == "custom_getter" and value is not None and inherited is not None:
+                value = _getter_around(value, inherited)
+            scope.__dict__["_given_" + name] = inherited if value is None else value
         return scope
 
     def __exit__(self, *exception):
-        store, outer, context, before, whole = self._entered.pop()
-        store.close_below(whole)
-        if before is not None:
-            store.opened = before
-        store.scope = outer
-        if context is not None:
-            context.__exit__(*exception)
+        _exit_scope()
+
+
+def _getter_around(own, inner):
+    """A custom getter whose getter is another one."""
+    def getter(create, *args, **kwargs):
+        return own(lambda *a, **k: inner(create, *a, **k), *args, **kwargs)
+    return getter
 
 
 def variable_op_scope(values, name_or_scope, default_name=None, **kwargs):
@@ -365,115 +213,86 @@ def variable_op_scope(values, name_or_scope, default_name=None, **kwargs):
     return variable_scope(name_or_scope, default_name=default_name, values=values, **kwargs)
 
 
-def _arguments_of(initializer):
-    """The names of a Python function's arguments; None: an object that is called with shape and dtype."""
-    import inspect
-    if not inspect.isfunction(initializer) and not inspect.ismethod(initializer):
-        return None
-    return list(inspect.signature(initializer).parameters)
+# ---- variables by name ----
+
+class _LazyEvalTensor:
+    """A regularization loss: computed when the variable is made, and again wherever it is used."""
+
+    def __init__(self, thunk, graph):
+        self._thunk, self._graph = thunk, graph
+        self._first = thunk()
+
+    def _as_graph_element(self):
+        return self._first
+
+    def _as_tensor(self):
+        with self._graph.as_default():
+            return self._thunk()
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._first, name)
+
+    def __array__(self, *args):
+        raise NotImplementedError("a loss of a graph has no elements")
 
 
-def _initial_value(name, shape, dtype, initializer):
-    """A function that makes the first value."""
-    if initializer is None:
-        if dtype.is_floating:
-            initializer = _v1.glorot_uniform_initializer()
-        elif dtype.is_integer or dtype.is_unsigned or dtype.is_bool or dtype == tf.string:
-            initializer = _v1.zeros_initializer()
-        else:
-            raise ValueError("An initializer for variable %s of %s is required" % (name, dtype))
-    if isinstance(initializer, type):
-        initializer = initializer()
-    if callable(initializer) and not _core.is_tensor(initializer):
-        takes = _arguments_of(initializer)
-        if shape is not None and shape.is_fully_defined():
-            if takes is None or "dtype" in takes or len(takes) > 1:
-                return (lambda: initializer(shape.as_list(), dtype=dtype)), dtype
-            return (lambda: initializer(shape.as_list()) if takes else initializer()), dtype
-        if takes is not None and not takes:
-            return initializer, None
-        raise ValueError("The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided "
-                         "or an instance of `tf.keras.initializers.*' and `shape` should be fully defined.")
-    if shape is not None:
-        raise ValueError("If initializer is a constant, do not specify shape.")
-    return initializer, None
+def _operators_of_lazy():
+    for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "neg", "pow"):
+        def method(self, *args, _name="__%s__" % name):
+            return getattr(self._as_tensor(), _name)(*args)
+        setattr(_LazyEvalTensor, "__%s__" % name, method)
 
 
-def _make(name, shape, dtype, initializer, regularizer, trainable, collections, validate_shape, constraint):
-    """A new variable of that whole name."""
-    graph = None if _core.executing_eagerly() else _v1.get_default_graph()
-    first, known = _initial_value(name, shape, dtype, initializer)
-    collections = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
-    if trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
-        collections.append(GraphKeys.TRAINABLE_VARIABLES)
-    with tf.init_scope(), control_free(graph), _scopes.name_scope_of(None):
-        _v1._variable_collections(collections)
-        try:
-            variable = tf.Variable(first, name=name, trainable=bool(trainable), dtype=known, constraint=constraint,
-                                   validate_shape=validate_shape)
-        finally:
-            _v1._variable_collections(None)
-    if regularizer is not None and graph is not None:
-        def loss():
-            with _scopes.name_scope_of(name + "/Regularizer/"):
-                return regularizer(variable)
-        graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, _LazyEvalTensor(loss, graph))
+_operators_of_lazy()
+
+
+def _regularize(variable, name, regularizer, graph):
+    """Python's regularizers take the variable itself; their losses are in the graph's collection."""
+    def loss():
+        with _scopes.name_scope_of(name + "/Regularizer/"):
+            return regularizer(variable)
+    with _scopes.name_scope_of(None):
+        if regularizer(variable) is not None:
+            graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, _LazyEvalTensor(loss, graph))
+
+
+def _create(name, shape=None, dtype=None, initializer=None, regularizer=None, reuse=None, trainable=None, collections=None,
+            caching_device=None, partitioner=None, validate_shape=True, use_resource=None, constraint=None, synchronization=None,
+            aggregation=None):
+    """The variable of that whole name."""
+    for argument, value in (("caching_device", caching_device), ("partitioner", partitioner), ("aggregation", aggregation)):
+        if value is not None and value not in (tf.VariableAggregation.NONE,):
+            raise NotImplementedError("get_variable: %s is not supported" % argument)
+    if trainable is None:
+        trainable = synchronization is not tf.VariableSynchronization.ON_READ
+    eager = _core.executing_eagerly()
+    graph = None if eager else _v1.get_default_graph()
+    before = 0 if eager else len(graph._variables(""))
+    variable = _get_variable(name, shape, dtype, _as_initializer(initializer), None, trainable,
+                             None if collections is None else [str(c) for c in collections], validate_shape, constraint,
+                             _REUSE[bool(reuse) if reuse is None else reuse], True)
+    if regularizer is not None and not eager and len(graph._variables("")) > before:
+        _regularize(variable, name, regularizer, graph)
     return variable
-
-
-def control_free(graph):
-    """A context without control dependencies."""
-    return _scopes._Nothing() if graph is None else graph.control_dependencies(None)
 
 
 def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, collections=None, caching_device=None,
                  partitioner=None, validate_shape=True, use_resource=None, custom_getter=None, constraint=None, synchronization=None,
                  aggregation=None):
     """The variable of that name in the present variable scope, made or, where the scope says so, shared."""
-    for argument, value in (("caching_device", caching_device), ("partitioner", partitioner)):
-        if value is not None:
-            raise NotImplementedError("get_variable: %s is not supported" % argument)
-    store = _store()
-    scope = store.scope
+    scope = get_variable_scope()
     whole = scope.name + "/" + name if scope.name else name
-    if initializer is None:
-        initializer = scope.initializer
-    if regularizer is None:
-        regularizer = scope.regularizer
-    if constraint is None:
-        constraint = scope.constraint
-    if dtype is None:
-        dtype = scope.dtype if not _core.is_tensor(initializer) else initializer.dtype
-        if initializer is not None and not callable(initializer) and not _core.is_tensor(initializer):
-            dtype = tf.convert_to_tensor(initializer).dtype if _core.executing_eagerly() else scope.dtype
+    arguments = dict(shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer or scope.regularizer, reuse=scope.reuse,
+                     trainable=trainable, collections=collections, caching_device=caching_device, partitioner=partitioner,
+                     validate_shape=validate_shape, use_resource=use_resource, constraint=constraint, synchronization=synchronization,
+                     aggregation=aggregation)
     getter = custom_getter or scope.custom_getter
-
-    def create(name, shape=None, dtype=tf.float32, initializer=None, regularizer=None, reuse=None, trainable=None, collections=None,
-               validate_shape=True, constraint=None, **others):
-        dtype = tf.as_dtype(dtype)
-        shape = None if shape is None else tf.TensorShape(shape)
-        if trainable is None:
-            trainable = True
-        have = store.variables.get(name)
-        if have is not None:
-            if reuse is False or reuse is None:
-                raise ValueError("Variable %s already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in VarScope?" % name)
-            if shape is not None and not shape.is_compatible_with(have.shape):
-                raise ValueError("Trying to share variable %s, but specified shape %s and found shape %s." % (name, shape, have.shape))
-            if not dtype.is_compatible_with(have.dtype):
-                raise ValueError("Trying to share variable %s, but specified dtype %s and found dtype %s." % (name, dtype.name, have.dtype.name))
-            return have
-        if reuse is True:
-            raise ValueError("Variable %s does not exist, or was not created with tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in "
-                             "VarScope?" % name)
-        if initializer is None and shape is None:
-            raise ValueError("Variable %s did not get an initializer, so its `shape` argument must be specified." % name)
-        variable = _make(name, shape, dtype, initializer, regularizer, trainable, collections, validate_shape, constraint)
-        store.variables[name] = variable
-        return variable
-    arguments = dict(shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, reuse=scope.reuse, trainable=trainable,
-                     collections=collections, validate_shape=validate_shape, constraint=constraint)
-    return create(whole, **arguments) if getter is None else getter(create, whole, **arguments)
+    if getter is None:
+        return _create(whole, **arguments)
+    arguments.update(dtype=scope.dtype if dtype is None else tf.as_dtype(dtype), initializer=scope.initializer if initializer is None else initializer)
+    return getter(_create, whole, **arguments)
 
 
 def get_local_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=False, collections=None, **others):
@@ -582,8 +401,24 @@ def _property_in_graph(name, method):
     return property(choose)
 
 
+def _install_scope():
+    """Puts the members on VariableScope that Python gave, or that are told by collections."""
+    for name in _GIVEN:
+        setattr(VariableScope, name, _of_scope(name))
+    VariableScope.reuse = property(_scope_reuse)
+    VariableScope.caching_device = VariableScope.partitioner = property(lambda self: None)
+    VariableScope.set_initializer = _set_of_scope("initializer", lambda scope, value: scope._set_initializer(_as_initializer(value)))
+    for name in ("regularizer", "use_resource", "custom_getter"):
+        setattr(VariableScope, "set_" + name, _set_of_scope(name))
+    VariableScope.get_collection = _scope_get_collection
+    for name, key in (("trainable_variables", GraphKeys.TRAINABLE_VARIABLES), ("global_variables", GraphKeys.GLOBAL_VARIABLES),
+                      ("local_variables", GraphKeys.LOCAL_VARIABLES)):
+        setattr(VariableScope, name, _members_of_scope(name, key))
+
+
 def install():
-    """Puts the methods on tf.Variable."""
+    """Puts the methods on tf.Variable and tf.compat.v1.VariableScope."""
+    _install_scope()
     for name, method in (("eval", _eval), ("load", _load), ("initialized_value", _initialized_value)):
         setattr(tf.Variable, name, _in_graph(name, method))
     for name, method in (("op", _op), ("graph", lambda self: self._graph), ("initial_value", lambda self: self._first_value),

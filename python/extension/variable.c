@@ -25,11 +25,22 @@ static tw_variable *of(PyObject *self)
     return tw__py_self(self);
 }
 
+/* A read with a name of its own, where others are named after the node that uses them. */
+static tw_tensor *read_named(tw_variable *variable)
+{
+    tw__naming naming = tw__naming_begin();
+    tw_tensor *value = tw__variable_read(variable);
+    if (tw__naming_end(naming, NULL, NULL, value) == TW_OK)
+        return value;
+    tw_release(value);
+    return NULL;
+}
+
 /* A Python tensor of the value now. */
 static PyObject *read_now(PyObject *self)
 {
     tw_variable *variable = of(self);
-    return variable ? tw__py_wrap_tensor(tw__variable_read(variable)) : NULL;
+    return variable ? tw__py_wrap_tensor(read_named(variable)) : NULL;
 }
 
 static PyObject *through_value(PyObject *self, PyObject *(*function)(PyObject *))
@@ -296,24 +307,18 @@ static bool read_arguments(PyObject *all)
 /* What the function gives; in a lasting graph its operations stand in the scope "NAME/Initializer/". */
 static PyObject *first_value(PyObject *function, PyObject *arguments)
 {
-    tw__graph *root = tw__graph_root(tw__tracing);
-    if (!root)
+    if (!tw__in_lasting())
         return PyObject_CallNoArgs(function);
     PyObject *given = PyDict_GetItemString(arguments, "name");
     const char *name = given && PyUnicode_Check(given) ? PyUnicode_AsUTF8AndSize(given, NULL) : NULL;
     char *inside = tw__format("%s%s", tw__scope(), name && *name ? name : "Variable");
-    char *unique = inside ? tw__graph_unique_name(root, inside, false) : NULL;
-    char *scope = unique ? tw__format("%s/Initializer/", unique) : NULL;
-    PyObject *made = NULL;
-    if (scope && tw__scope_push(scope) == TW_OK) {
-        made = PyObject_CallNoArgs(function);
-        tw__scope_pop();
-    } else {
+    tw__part part = inside ? tw__first_value_begin(inside) : (tw__part){ NULL, NULL, NULL };
+    PyObject *made = inside ? PyObject_CallNoArgs(function) : tw__py_raise();
+    if (tw__first_value_end(&part) != TW_OK && made) {
+        Py_CLEAR(made);
         tw__py_raise();
     }
     tw__free(inside);
-    tw__free(unique);
-    tw__free(scope);
     return made;
 }
 
@@ -505,7 +510,7 @@ static PyObject *with_operation(PyObject *unread, size_t before)
     if (!unread || !graph || !graph->lasting || graph->node_count <= before)
         return unread;
     tw__node *node = graph->nodes[graph->node_count - 1];
-    tw_tensor *value = tw__control_push(graph, &node, 1, false) == TW_OK ? tw__variable_read(of(unread)) : NULL;
+    tw_tensor *value = tw__control_push(graph, &node, 1, false) == TW_OK ? read_named(of(unread)) : NULL;
     tw__control_pop(graph);
     PyObject *tensor = value ? tw__py_wrap_tensor(value) : tw__py_raise();
     PyObject *operation = tensor ? tw__py_wrap_operation(node) : NULL;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "eager/eager.h"
+#include "graph/graph.h"
 #include "api/array.h"
 #include "rows.h"
 
@@ -65,15 +66,48 @@ static tw_tensor *filled(tw_tensor *shape, tw_dtype dtype, bool one, const char 
     return value ? TW_BINARY(Fill, shape, value) : NULL;
 }
 
+enum { LARGE = 1000 }; /* elements; TensorFlow writes fewer into the graph */
+
+/* In a lasting graph: few elements are a constant of the function's name; more, or an unknown number, are filled in when the graph runs. */
+static tw_tensor *filled_in_graph(tw_tensor *shape, tw_dtype dtype, bool one, const char *name, const char *path)
+{
+    tw__part part = tw__part_begin(name, path);
+    tw__outside outside = tw__outside_begin();
+    tw_auto tw_tensor *none = tw_tensor_new(TW_INT32, TW_SHAPE(0), NULL);
+    tw_auto tw_tensor *value = none ? filled(none, dtype, one, path) : NULL;
+    int64_t count = 1;
+    for (int64_t i = 0; !shape->node && i < shape->count && count < LARGE; i++)
+        count *= tw_tensor_int_at(shape, i);
+    tw_auto tw_tensor *all = !shape->node && count < LARGE ? filled(shape, dtype, one, path) : NULL;
+    tw__outside_end(outside);
+    tw_tensor *out = NULL;
+    if (all) {
+        out = tw__part_constant(&part, all, "");
+    } else if (value && (shape->node || count >= LARGE)) {
+        tw_auto tw_tensor *dims = tw__part_constant(&part, shape, "shape_as_tensor");
+        tw_auto tw_tensor *scalar = dims ? tw__part_constant(&part, value, "Const") : NULL;
+        out = scalar ? tw__part_call(&part, "", &tw__op_Fill, TW_IN(dims, scalar), 2, NULL, 0) : NULL;
+    }
+    if (tw__part_end(&part) == TW_OK)
+        return out;
+    tw_release(out);
+    return NULL;
+}
+
+static tw_tensor *filled_anywhere(tw_tensor *shape, tw_dtype dtype, bool one, const char *name, const char *path)
+{
+    return tw__in_lasting() ? filled_in_graph(shape, dtype, one, name, path) : filled(shape, dtype, one, path);
+}
+
 TW_API(zeros, "zeros(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor",
        "A tensor of zeros.")
 {
-    return refuse_layout(&args->layout, "zeros") == TW_OK ? filled(args->shape, args->dtype, false, "zeros") : NULL;
+    return refuse_layout(&args->layout, "zeros") == TW_OK ? filled_anywhere(args->shape, args->dtype, false, args->name, "zeros") : NULL;
 }
 
 TW_API(ones, "ones(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor", "A tensor of ones.")
 {
-    return refuse_layout(&args->layout, "ones") == TW_OK ? filled(args->shape, args->dtype, true, "ones") : NULL;
+    return refuse_layout(&args->layout, "ones") == TW_OK ? filled_anywhere(args->shape, args->dtype, true, args->name, "ones") : NULL;
 }
 
 TW_API(fill, "fill(dims: tensor<int32>, value: tensor, name: str = None, layout: value = None) -> tensor", "A tensor of one value.")

@@ -146,6 +146,93 @@ static tw_tensor *zero_of(tw_dtype dtype)
     return tw_tensor_new(dtype, TW_SCALAR, NULL);
 }
 
+/* ---- the same in lasting graphs, with every node that TensorFlow makes ---- */
+
+static tw_tensor *number_of(tw_dtype dtype, int number)
+{
+    tw_auto tw_tensor *narrow = tw_tensor_int(number);
+    tw__outside outside = tw__outside_begin();
+    tw_attr type = TW_A_TYPE("DstT", dtype);
+    tw_tensor *value = narrow ? tw__call(&tw__op_Cast, &narrow, 1, &type, 1) : NULL;
+    tw__outside_end(outside);
+    return value;
+}
+
+/* A constant in the scope: the value that was given, or the number. */
+static tw_tensor *limit_of(const tw__part *part, tw_tensor *given, tw_dtype dtype, int number, const char *name)
+{
+    tw_auto tw_tensor *value = given ? tw_retain(given) : number_of(dtype, number);
+    return tw__part_constant(part, value, name);
+}
+
+/* values * (high - low) + low, the sum under the scope's name. Takes values. */
+static tw_tensor *stretched(const tw__part *part, tw_tensor *values, tw_tensor *low, tw_tensor *high)
+{
+    tw_auto tw_tensor *own = values;
+    tw_auto tw_tensor *range = values ? TW_BINARY(Sub, high, low) : NULL;
+    tw_auto tw_tensor *product = range ? TW_BINARY(Mul, values, range) : NULL;
+    return product ? tw__part_call(part, "", &tw__op_AddV2, TW_IN(product, low), 2, NULL, 0) : NULL;
+}
+
+/* values * deviation + mean, likewise. Takes values. */
+static tw_tensor *shifted(const tw__part *part, tw_tensor *values, tw_tensor *mean, tw_tensor *deviation)
+{
+    tw_auto tw_tensor *own = values;
+    tw_auto tw_tensor *product = values ? TW_BINARY(Mul, values, deviation) : NULL;
+    return product ? tw__part_call(part, "", &tw__op_AddV2, TW_IN(product, mean), 2, NULL, 0) : NULL;
+}
+
+static bool is_number(const tw_tensor *given, int number)
+{
+    return !given || (!given->node && given->count == 1 && tw_tensor_double_at(given, 0) == number);
+}
+
+static tw_tensor *finished(tw__part *part, tw_tensor *result)
+{
+    if (tw__part_end(part) == TW_OK)
+        return result;
+    tw_release(result);
+    return NULL;
+}
+
+static tw_tensor *uniform_in_graph(const tw_random_uniform_args *args)
+{
+    tw__part part = tw__part_begin(args->name, "random_uniform");
+    bool integer = tw__dtype_is_integer(args->dtype), from_zero = is_number(args->minval, 0), to_one = is_number(args->maxval, 1);
+    bool limits = integer || !from_zero || !to_one;
+    tw_auto tw_tensor *shape = tw__part_constant(&part, args->shape, "shape");
+    tw_auto tw_tensor *low = limits ? limit_of(&part, args->minval, args->dtype, 0, "min") : NULL;
+    tw_auto tw_tensor *high = limits ? limit_of(&part, args->maxval, args->dtype, 1, "max") : NULL;
+    tw_tensor *values = NULL;
+    tw__seeds seeds = tw__seed_pair(args->seed);
+    tw_attr attrs[] = { TW_A_INT("seed", seeds.seed), TW_A_INT("seed2", seeds.seed2), TW_A_TYPE("dtype", args->dtype) };
+    if (!shape || (limits && (!low || !high)))
+        return finished(&part, NULL);
+    if (integer)
+        return finished(&part, tw__part_call(&part, "", &tw__op_RandomUniformInt, TW_IN(shape, low, high), 3, attrs, 2));
+    values = tw__call(&tw__op_RandomUniform, TW_IN(shape), 1, attrs, 3);
+    if (!from_zero)
+        return finished(&part, stretched(&part, values, low, high));
+    if (!limits || !values)
+        return finished(&part, values);
+    tw_tensor *product = tw__part_call(&part, "Mul", &tw__op_Mul, TW_IN(values, high), 2, NULL, 0);
+    tw_release(values);
+    return finished(&part, product);
+}
+
+static tw_tensor *normal_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *mean, tw_tensor *deviation, tw_dtype dtype, int64_t seed,
+                                  const char *name, const char *usual)
+{
+    tw__part part = tw__part_begin(name, usual);
+    tw_auto tw_tensor *shape = tw__part_constant(&part, dims, "shape");
+    tw_auto tw_tensor *middle = limit_of(&part, mean, dtype, 0, "mean");
+    tw_auto tw_tensor *spread = limit_of(&part, deviation, dtype, 1, "stddev");
+    tw__seeds seeds = tw__seed_pair(seed);
+    tw_attr type = TW_A_TYPE("dtype", dtype);
+    tw_tensor *values = shape && middle && spread ? tw__random_call(op, TW_IN(shape), 1, seeds, &type, 1) : NULL;
+    return finished(&part, values ? shifted(&part, values, middle, spread) : NULL);
+}
+
 TW_API(random_uniform,
        "random.uniform(shape: tensor<int32>, minval: tensor<dtype> = None, maxval: tensor<dtype> = None, dtype: dtype = float32, "
        "seed: int = None, name: str = None) -> tensor",
@@ -153,11 +240,13 @@ TW_API(random_uniform,
 {
     if (check_uniform(args->dtype, false) != TW_OK)
         return NULL;
+    if (tw__dtype_is_integer(args->dtype) && !args->maxval) {
+        tw__fail(TW_VALUE_ERROR, "Must specify maxval for integer dtype tf.%s", tw_dtype_name(args->dtype));
+        return NULL;
+    }
+    if (tw__in_lasting())
+        return uniform_in_graph(args);
     if (tw__dtype_is_integer(args->dtype)) {
-        if (!args->maxval) {
-            tw__fail(TW_VALUE_ERROR, "Must specify maxval for integer dtype tf.%s", tw_dtype_name(args->dtype));
-            return NULL;
-        }
         tw_auto tw_tensor *low = args->minval ? tw_retain(args->minval) : zero_of(args->dtype);
         return low ? tw__random_call(&tw__op_RandomUniformInt, TW_IN(args->shape, low, args->maxval), 3, tw__seed_pair(args->seed), NULL, 0)
                    : NULL;
@@ -174,6 +263,8 @@ TW_API(random_normal,
 {
     if (check_float("random.normal", args->dtype) != TW_OK)
         return NULL;
+    if (tw__in_lasting())
+        return normal_in_graph(&tw__op_RandomStandardNormal, args->shape, args->mean, args->stddev, args->dtype, args->seed, args->name, "random_normal");
     tw_attr type = TW_A_TYPE("dtype", args->dtype);
     return scaled(tw__random_call(&tw__op_RandomStandardNormal, TW_IN(args->shape), 1, tw__seed_pair(args->seed), &type, 1), args->stddev,
                   args->mean);
@@ -186,6 +277,8 @@ TW_API(random_truncated_normal,
 {
     if (check_float("random.truncated_normal", args->dtype) != TW_OK)
         return NULL;
+    if (tw__in_lasting())
+        return normal_in_graph(&tw__op_TruncatedNormal, args->shape, args->mean, args->stddev, args->dtype, args->seed, args->name, "truncated_normal");
     tw_attr type = TW_A_TYPE("dtype", args->dtype);
     return scaled(tw__random_call(&tw__op_TruncatedNormal, TW_IN(args->shape), 1, tw__seed_pair(args->seed), &type, 1), args->stddev,
                   args->mean);
@@ -201,11 +294,28 @@ TW_API(random_categorical,
        "random.categorical(logits: tensor, num_samples: tensor<int32>, dtype: dtype = None, seed: int = None, name: str = None) -> tensor",
        "Classes drawn with the probabilities softmax(logits): [rows, num_samples] for logits [rows, classes].")
 {
+    tw__part part = tw__part_begin(args->name, "categorical");
     tw_attr type = TW_A_TYPE("output_dtype", args->dtype == TW_DTYPE_NONE ? TW_INT64 : args->dtype);
-    return tw__random_call(&tw__op_Multinomial, TW_IN(args->logits, args->num_samples), 2, tw__seed_pair(args->seed), &type, 1);
+    return finished(&part, tw__random_call(&tw__op_Multinomial, TW_IN(args->logits, args->num_samples), 2, tw__seed_pair(args->seed), &type, 1));
 }
 
 /* ---- without state ---- */
+
+/* In a lasting graph: shape and limits (or mean and deviation) as constants, the op, and its values scaled. */
+static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, const tw_value *alg, tw_dtype dtype, tw_tensor *low,
+                            tw_tensor *high);
+
+static tw_tensor *stateless_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *seed, const tw_value *alg, tw_dtype dtype, tw_tensor *first,
+                                     tw_tensor *second, const char *name, const char *usual)
+{
+    bool uniform = op == &tw__op_StatelessRandomUniformV2;
+    tw__part part = tw__part_begin(name, usual);
+    tw_auto tw_tensor *shape = tw__part_constant(&part, dims, "shape");
+    tw_auto tw_tensor *one = limit_of(&part, first, dtype, 0, uniform ? "min" : "mean");
+    tw_auto tw_tensor *other = limit_of(&part, second, dtype, 1, uniform ? "max" : "stddev");
+    tw_tensor *values = shape && one && other ? stateless(op, shape, seed, alg, dtype, NULL, NULL) : NULL;
+    return finished(&part, !values ? NULL : uniform ? stretched(&part, values, one, other) : shifted(&part, values, one, other));
+}
 
 /* Runs a V2 op on the stream of the seed. inputs[0] is the shape; up to two more follow those of the stream. */
 static tw_tensor *stateless(const tw_op *op, tw_tensor *shape, tw_tensor *seed, const tw_value *alg, tw_dtype dtype, tw_tensor *low,
@@ -238,6 +348,9 @@ TW_API(random_stateless_uniform,
 {
     if (check_uniform(args->dtype, true) != TW_OK)
         return NULL;
+    if (!tw__dtype_is_integer(args->dtype) && tw__in_lasting())
+        return stateless_in_graph(&tw__op_StatelessRandomUniformV2, args->shape, args->seed, &args->alg, args->dtype, args->minval, args->maxval,
+                                  args->name, "stateless_random_uniform");
     if (!tw__dtype_is_integer(args->dtype))
         return between(stateless(&tw__op_StatelessRandomUniformV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL),
                        args->minval, args->maxval);
@@ -261,6 +374,9 @@ TW_API(random_stateless_normal,
 {
     if (check_float("random.stateless_normal", args->dtype) != TW_OK)
         return NULL;
+    if (tw__in_lasting())
+        return stateless_in_graph(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, args->mean, args->stddev, args->name,
+                                  "stateless_random_normal");
     return scaled(stateless(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL), args->stddev,
                   args->mean);
 }
@@ -272,6 +388,9 @@ TW_API(random_stateless_truncated_normal,
 {
     if (check_float("random.stateless_truncated_normal", args->dtype) != TW_OK)
         return NULL;
+    if (tw__in_lasting())
+        return stateless_in_graph(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype, args->mean, args->stddev, args->name,
+                                  "stateless_truncated_normal");
     return scaled(stateless(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL), args->stddev,
                   args->mean);
 }

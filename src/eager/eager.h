@@ -24,6 +24,11 @@ struct tw_variable {
 /* Makes the variable in a lasting graph: its nodes. The handle's resource stands for those that sessions have. */
 tw_status tw__variable_setup_in_graph(tw_variable *variable, struct tw__graph *graph, tw_tensor *initial, const char *name, bool trainable,
                                       const tw_shape *shape);
+/* Between the two the first value of a variable of that whole name is made: in a lasting graph in the scope "NAME/Initializer/", free of control
+ * dependencies. */
+typedef struct tw__part tw__part;
+tw__part tw__first_value_begin(const char *name);
+tw_status tw__first_value_end(tw__part *part);
 /* Which collections the thread's next variables of lasting graphs join; NULL: the usual ones. Ends in NULL. */
 extern _Thread_local const char *const *tw__variable_collections;
 tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape);

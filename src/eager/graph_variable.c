@@ -79,6 +79,24 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
     return variable->initializer && variable->snapshot ? TW_OK : tw__error_status();
 }
 
+tw__part tw__first_value_begin(const char *name)
+{
+    tw__graph *graph = tw__in_lasting() ? tw__tracing : NULL;
+    char *unique = graph ? tw__graph_unique_name(graph, name, false) : NULL;
+    char *scope = unique ? tw__format("%s/Initializer/", unique) : NULL;
+    tw__part part = scope && tw__control_push(graph, NULL, 0, true) == TW_OK ? tw__part_begin(scope, NULL) : (tw__part){ NULL, NULL, NULL };
+    tw__free(unique);
+    tw__free(scope);
+    return part;
+}
+
+tw_status tw__first_value_end(tw__part *part)
+{
+    if (part->graph)
+        tw__control_pop(part->graph);
+    return tw__part_end(part);
+}
+
 static tw_status collect(tw_variable *variable)
 {
     static const char *const usual[] = { "variables", "trainable_variables", NULL }, *const others[] = { "variables", NULL };

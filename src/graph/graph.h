@@ -76,6 +76,7 @@ struct tw__graph {
     uint32_t traces;        /* how many had begun, this one among them */
     int64_t random_ops;     /* seedless random ops so far: their second seed */
     bool lasting, finalized;
+    int pending;            /* reads without a name yet */
     bool seeded;
     int64_t seed;           /* of a lasting graph, if it is seeded */
     struct tw__control_scope *controls; /* the innermost (control.c) */
@@ -159,6 +160,35 @@ static inline tw_status tw__naming_end(tw__naming naming, const char *id, const 
 }
 /* The node needs a name now: it is part of no call that is being named. */
 tw_status tw__node_name(tw__node *node, const char *name);
+
+/* The graph in which names wait, from now on; gives the one before. */
+tw__graph *tw__naming_wait(tw__graph *graph);
+/* Names what was left without one: reads that no node used (tw__naming_finish leaves them to the node that does). */
+void tw__graph_settle(tw__graph *graph);
+
+/* ---- functions that are made of several calls (part.c) ---- */
+/* In a lasting graph such a function opens a name scope, and the calls inside it have names of their own, as if a program had made them one by
+ * one. Elsewhere nothing of this happens: `graph` is NULL, constants are the values themselves, and calls are calls. */
+struct tw__part {
+    tw__graph *graph;
+    tw__graph *waiting; /* in which names waited outside */
+    char *name;         /* the scope's whole name, without the last slash */
+};
+typedef struct tw__part tw__part;
+static inline bool tw__in_lasting(void)
+{
+    return __builtin_expect(tw__tracing != NULL, 0) && tw__tracing->lasting;
+}
+/* Of the name that the caller gave, or the usual one. A failure is the thread's error, and tw__part_end gives it. */
+tw__part tw__part_begin(const char *given, const char *usual);
+tw_status tw__part_end(tw__part *part);
+/* The same without a scope: only that the calls inside are named one by one. */
+tw__part tw__part_plain(void);
+/* A constant of that name in the scope; "": of the scope's own name. Tensors of the graph stay what they are. A new reference. */
+tw_tensor *tw__part_constant(const tw__part *part, tw_tensor *value, const char *name);
+/* Calls the op; its node has that name in the scope, "": the scope's own, NULL: the usual one. */
+tw_tensor *tw__part_call(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
+                         int attr_count);
 
 /* ---- control dependencies of lasting graphs (control.c) ---- */
 /* Nodes made from now on follow these; NULL: those of outer scopes don't count any more. */

@@ -116,7 +116,7 @@ static const char *result_name(const char *id, const tw_op *op)
 {
     static const pair names[] = {
         { "add", "Add" },       { "subtract", "Sub" },   { "multiply", "Mul" },       { "pow", "Pow" },     { "math_floormod", "FloorMod" },
-        { "zeros", "zeros" },   { "ones", "ones" },      { "zeros_like", "zeros_like" }, { "ones_like", "ones_like" }, { "rank", "Rank" },
+        { "zeros_like", "zeros_like" }, { "ones_like", "ones_like" }, { "rank", "Rank" },
         { "shape", "Shape" },   { "size", "Size" },      { "nn_max_pool2d", "MaxPool2d" }, { "nn_embedding_lookup", "embedding_lookup" },
     };
     const char *name = id ? LOOK_UP(names, id) : NULL;
@@ -127,9 +127,6 @@ static const char *result_name(const char *id, const tw_op *op)
 static const char *scope_name(const char *id, bool *whole)
 {
     static const pair scopes[] = {
-        { "random_normal", "random_normal" },
-        { "random_uniform", "random_uniform" },
-        { "random_truncated_normal", "truncated_normal" },
         { "clip_by_value", "clip_by_value" },
         { "nn_sigmoid_cross_entropy_with_logits", "logistic_loss" },
     };
@@ -160,6 +157,13 @@ tw__naming tw__naming_start(void)
     tw__naming naming = { tw__tracing, tw__tracing->node_count, waiting };
     waiting = tw__tracing;
     return naming;
+}
+
+tw__graph *tw__naming_wait(tw__graph *graph)
+{
+    tw__graph *before = waiting;
+    waiting = graph;
+    return before;
 }
 
 static const char *scope_of(const tw__graph *graph)
@@ -248,6 +252,8 @@ static tw_status name_helpers(const tw__node *node, const char *scope)
         bool read = from->op == &tw__op_ReadVariableOp;
         if (!from->unnamed || (!from->helps && !read))
             continue;
+        if (read && from->graph->pending)
+            from->graph->pending--;
         char *input = read ? tw__strdup("ReadVariableOp") : input_name(node, i);
         char *inside = tw__format("%s/", node->name);
         bool before = is_all_axes(from, input ? input : "") || node->op == &tw__op_AssignVariableOp ||
@@ -281,10 +287,35 @@ static tw_status name_rest(tw__naming naming, const char *scope)
     return TW_OK;
 }
 
+/* A bare read is named by the node that uses its value. */
+static bool is_pending(const tw__naming *naming, const char *id, const char *name)
+{
+    const tw__graph *graph = naming->graph;
+    const tw__node *node = graph->node_count == naming->first + 1 ? graph->nodes[naming->first] : NULL;
+    return node && graph->lasting && node->op == &tw__op_ReadVariableOp && node->unnamed && !id && !name;
+}
+
+void tw__graph_settle(tw__graph *graph)
+{
+    for (size_t i = graph->node_count; i-- > 0 && graph->pending;) {
+        tw__node *node = graph->nodes[i];
+        if (!node->unnamed)
+            continue;
+        graph->pending--;
+        if (name_inside(node, scope_of(graph), default_name(node->op)) != TW_OK)
+            tw_clear_error(); /* it has no name then */
+    }
+    graph->pending = 0;
+}
+
 tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name, const tw_tensor *result)
 {
     tw__graph *graph = naming.graph;
     waiting = naming.previous;
+    if (!result && is_pending(&naming, id, name)) {
+        graph->pending++;
+        return TW_OK;
+    }
     const char *scope = scope_of(graph);
     bool whole = false;
     const char *inner = scope_name(id, &whole);

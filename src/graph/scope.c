@@ -85,6 +85,8 @@ void tw__scope_pop(void)
 {
     if (!thread.level_count)
         return;
+    if (__builtin_expect(tw__tracing != NULL, 0) && tw__tracing->pending)
+        tw__graph_settle(tw__tracing);
     level last = thread.levels[--thread.level_count];
     thread.size = last.size;
     thread.start = last.start;

@@ -121,6 +121,7 @@ static tw_objects operations_of(tw__node *const *nodes, size_t count)
 TW_METHOD(graph_get_operations, "Graph.get_operations(self: graph) -> list<operation>", "All operations, in the order of their making.")
 {
     tw__graph *graph = args->self->graph;
+    tw__graph_settle(graph);
     return operations_of(graph->nodes, graph->node_count);
 }
 
@@ -276,6 +277,8 @@ struct tw_operation *tw__operation_of(tw__node *node)
 {
     struct tw_operation *operation = tw__object_new(&tw__class_operation);
     if (operation) {
+        if (node->unnamed)
+            tw__graph_settle(node->graph);
         operation->graph = tw_retain(node->graph);
         operation->node = node;
     }
@@ -322,6 +325,7 @@ static tw_value bytes_of(tw__text *text, tw_status status)
 TW_METHOD(graph_def, "Graph._graph_def_bytes(self: graph) -> value", "The graph as the bytes of a GraphDef.")
 {
     tw__text text = { 0 };
+    tw__graph_settle(args->self->graph);
     tw_status status = tw__graphdef_write(&text, args->self->graph, false, NULL, 0);
     return bytes_of(&text, status);
 }

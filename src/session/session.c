@@ -173,6 +173,7 @@ tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *fe
     }
     tw__prepared *prepared = NULL;
     pthread_mutex_lock(&session->lock);
+    tw__graph_settle(session->graph);
     if (!key.failed)
         prepared = tw__map_get(&session->prepared, key.data, key.size);
     if (!prepared && !key.failed && session->prepared.count >= PREPARED_LIMIT)

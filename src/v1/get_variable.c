@@ -28,18 +28,12 @@ static tw_tensor *initial_values(tw_initializer *initializer, const char *name, 
                  "or an instance of `tf.keras.initializers.*' and `shape` should be fully defined.");
         return NULL;
     }
-    tw__graph *graph = tw__graph_root(tw__tracing);
-    char *unique = graph ? tw__graph_unique_name(graph, name, false) : NULL;
-    char *scope = unique ? tw__format("%s/Initializer/", unique) : NULL;
-    tw__free(unique);
-    if (graph && (!scope || tw__scope_push(scope) != TW_OK)) {
-        tw__free(scope);
+    tw__part part = tw__first_value_begin(name);
+    tw_tensor *values = tw__initializer_make(initializer, shape, dtype);
+    if (tw__first_value_end(&part) != TW_OK) {
+        tw_release(values);
         return NULL;
     }
-    tw_tensor *values = tw__initializer_make(initializer, shape, dtype);
-    if (graph)
-        tw__scope_pop();
-    tw__free(scope);
     if (values && tw__shape_known(shape) && values->dtype != dtype) {
         tw__fail(TW_VALUE_ERROR, "Tensor conversion requested dtype %s for Tensor with dtype %s: the initializer of variable %s", tw_dtype_name(dtype),
                  tw_dtype_name(values->dtype), name);

@@ -1,4 +1,5 @@
 /* Initializers without random numbers: Zeros, Ones, Constant, Identity. */
+#include "graph/graph.h"
 #include "kernel/kernel.h"
 #include "keras/initializers/initializers.h"
 
@@ -25,9 +26,11 @@ static tw_tensor *filled(tw_initializer *self, const tw_shape *shape, tw_dtype d
     return values;
 }
 
+/* In a lasting graph they are what tf.zeros and tf.ones make there. */
 static tw_tensor *zeros_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
-    return filled(self, shape, dtype, 0);
+    tw_auto tw_tensor *dims = tw__in_lasting() && is_number(dtype) ? tw__tensor_of_shape(shape, TW_INT32) : NULL;
+    return dims ? tw_zeros(dims, .dtype = dtype) : filled(self, shape, dtype, 0);
 }
 static const tw__initializer_methods zeros_methods = { zeros_make };
 
@@ -38,7 +41,8 @@ TW_CLASS(initializers_zeros,
 
 static tw_tensor *ones_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
-    return filled(self, shape, dtype, 1);
+    tw_auto tw_tensor *dims = tw__in_lasting() && is_number(dtype) ? tw__tensor_of_shape(shape, TW_INT32) : NULL;
+    return dims ? tw_ones(dims, .dtype = dtype) : filled(self, shape, dtype, 1);
 }
 static const tw__initializer_methods ones_methods = { ones_make };
 
@@ -74,7 +78,11 @@ static tw_status constant_init(void *self, __attribute__((unused)) const void *g
 
 static tw_tensor *constant_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
-    return of_tensor(self, ((const tw_initializers_constant_args *)self->object.config)->value, shape, dtype);
+    tw_tensor *values = of_tensor(self, ((const tw_initializers_constant_args *)self->object.config)->value, shape, dtype);
+    if (!values || !tw__in_lasting())
+        return values;
+    tw_auto tw_tensor *own = values;
+    return tw__graph_constant(tw__tracing, own, NULL);
 }
 static const tw__initializer_methods constant_methods = { constant_make };
 

@@ -1,4 +1,5 @@
 /* The base class of initializers, finding them by name, and the values that most of them are made of. */
+#include "graph/graph.h"
 #include "kernel/kernel.h"
 #include "kernel/random.h"
 #include "keras/initializers/initializers.h"
@@ -128,6 +129,37 @@ static void scale(tw_tensor *values, const void *factor, const void *term)
     tw__binary_row(&tw__binary_add, values->dtype, values->data, term, values->data, values->count, TW_ROW_Y_SCALAR);
 }
 
+/* The two integers that the stateless ops take. */
+static tw_tensor *seed_pair(tw_initializer *self)
+{
+    int64_t seed;
+    if (tw__initializer_seed(self, &seed) != TW_OK)
+        return NULL;
+    return seed <= INT32_MAX && seed >= INT32_MIN ? tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ (int32_t)seed, 0 })
+                                                  : tw_tensor_new(TW_INT64, TW_SHAPE(2), (int64_t[]){ seed, 0 });
+}
+
+static tw_tensor *number_of(tw_dtype dtype, double number)
+{
+    tw_tensor *value = tw__tensor_empty(dtype, &TW_SCALAR);
+    if (value)
+        number_as(dtype, number, value->data);
+    return value;
+}
+
+/* In a lasting graph the values are made by nodes, whenever a session asks for them. */
+static tw_tensor *in_graph(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double first, double second, tw__distribution distribution)
+{
+    tw_auto tw_tensor *dims = tw__tensor_of_shape(shape, TW_INT32), *seed = dims ? seed_pair(self) : NULL;
+    tw_auto tw_tensor *one = seed ? number_of(dtype, first) : NULL, *other = one ? number_of(dtype, second) : NULL;
+    if (!other)
+        return NULL;
+    if (distribution == TW__UNIFORM)
+        return tw_random_stateless_uniform(dims, seed, .minval = one, .maxval = other, .dtype = dtype);
+    return distribution == TW__NORMAL ? tw_random_stateless_normal(dims, seed, .mean = one, .stddev = other, .dtype = dtype)
+                                      : tw_random_stateless_truncated_normal(dims, seed, .mean = one, .stddev = other, .dtype = dtype);
+}
+
 tw_tensor *tw__initial_uniform(tw_initializer *self, const tw_shape *shape, tw_dtype dtype, double low, double high)
 {
     if (dtype == TW_INT32 || dtype == TW_INT64 || dtype == TW_UINT32 || dtype == TW_UINT64) {
@@ -142,6 +174,8 @@ tw_tensor *tw__initial_uniform(tw_initializer *self, const tw_shape *shape, tw_d
         tw__fail(TW_VALUE_ERROR, "%s: Expected float or integer dtype, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
         return NULL;
     }
+    if (tw__in_lasting())
+        return in_graph(self, shape, dtype, low, high, TW__UNIFORM);
     tw_tensor *values = filled(self, shape, dtype, TW__UNIFORM, 0, 0);
     if (!values)
         return NULL;
@@ -159,6 +193,8 @@ tw_tensor *tw__initial_normal(tw_initializer *self, const tw_shape *shape, tw_dt
         tw__fail(TW_VALUE_ERROR, "%s: Expected floating point type, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
         return NULL;
     }
+    if (tw__in_lasting())
+        return in_graph(self, shape, dtype, mean, deviation, truncated ? TW__TRUNCATED_NORMAL : TW__NORMAL);
     tw_tensor *values = filled(self, shape, dtype, truncated ? TW__TRUNCATED_NORMAL : TW__NORMAL, 0, 0);
     if (!values)
         return NULL;

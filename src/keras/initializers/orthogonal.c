@@ -2,6 +2,7 @@
  * positive, which makes Q unique. */
 #include <math.h>
 
+#include "eager/eager.h"
 #include "kernel/kernel.h"
 #include "keras/initializers/initializers.h"
 
@@ -70,7 +71,9 @@ static tw_tensor *orthogonal_make(tw_initializer *self, const tw_shape *shape, t
         rows *= shape->dims[i];
     bool wide = rows < columns;
     tw_shape flat = wide ? TW_SHAPE(columns, rows) : TW_SHAPE(rows, columns);
+    tw__outside outside = tw__outside_begin(); /* in a graph it is a constant: the decomposition is done here */
     tw_auto tw_tensor *normal = tw__initial_normal(self, &flat, dtype, 0, 1, false);
+    tw__outside_end(outside);
     tw_tensor *values = normal ? tw__tensor_empty(dtype, shape) : NULL;
     int64_t count = rows * columns, less = flat.dims[1];
     double *matrix = values ? tw__alloc((size_t)(count + 2 * less) * sizeof *matrix) : NULL;

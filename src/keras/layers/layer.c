@@ -5,6 +5,7 @@
  * A subclass of an embedding language sets foreign_call, and then goes through the same steps itself. */
 #include <thalweg/keras.h>
 
+#include "graph/graph.h"
 #include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
@@ -244,10 +245,12 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
         initializer = tw__dtype_is_float(dtype) ? "glorot_uniform" : "zeros";
     tw__outside outside = tw__root_begin();
     tw_initializer *maker = tw__initializer_get(initializer);
-    tw_tensor *value = maker ? tw__initializer_make(maker, &whole, dtype) : NULL;
+    char *full = maker ? tw__format("%s%s", tw__scope(), name) : NULL;
+    tw__part part = full ? tw__first_value_begin(full) : (tw__part){ NULL, NULL, NULL };
+    tw_tensor *value = full ? tw__initializer_make(maker, &whole, dtype) : NULL;
+    bool made = tw__first_value_end(&part) == TW_OK && value;
     tw__outside_end(outside);
-    char *full = value ? tw__format("%s%s", tw__scope(), name) : NULL;
-    tw_variable *variable = full ? tw__variable_new(value, full, trainable, &whole) : NULL;
+    tw_variable *variable = made ? tw__variable_new(value, full, trainable, &whole) : NULL;
     tw__free(full);
     tw_release(value);
     tw_release(maker);

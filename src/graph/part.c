@@ -1,0 +1,81 @@
+/* Functions that are made of several calls, in lasting graphs: their scope, and the names of the nodes inside. See graph.h. */
+#include "graph/graph.h"
+#include "rows.h"
+
+tw__part tw__part_plain(void)
+{
+    tw__part part = { NULL, NULL, NULL };
+    if (tw__in_lasting()) {
+        part.graph = tw__tracing;
+        part.waiting = tw__naming_wait(NULL);
+    }
+    return part;
+}
+
+tw__part tw__part_begin(const char *given, const char *usual)
+{
+    tw__part part = tw__part_plain();
+    if (!part.graph)
+        return part;
+    const char *name = given && *given ? given : usual;
+    if (tw__scope_push(name) != TW_OK)
+        return part;
+    const char *scope = tw__scope();
+    size_t size = strlen(scope);
+    part.name = tw__strndup(scope, size ? size - 1 : 0);
+    if (!part.name)
+        tw__scope_pop();
+    return part;
+}
+
+tw_status tw__part_end(tw__part *part)
+{
+    if (!part->graph)
+        return TW_OK;
+    if (part->name)
+        tw__scope_pop();
+    tw__naming_wait(part->waiting);
+    tw_status status = part->name ? TW_OK : tw__error_status();
+    tw__free(part->name);
+    *part = (tw__part){ NULL, NULL, NULL };
+    return status;
+}
+
+/* The whole name that is asked for, unique but for the scope's own; for tw__free. */
+static char *whole_name(const tw__part *part, const char *name)
+{
+    if (!*name)
+        return tw__strdup(part->name ? part->name : "");
+    char *inside = tw__format("%s%s", tw__scope(), name);
+    char *unique = inside ? tw__graph_unique_name(part->graph, inside, true) : NULL;
+    tw__free(inside);
+    return unique;
+}
+
+tw_tensor *tw__part_constant(const tw__part *part, tw_tensor *value, const char *name)
+{
+    if (!value || !part->graph || value->node)
+        return tw_retain(value);
+    char *whole = whole_name(part, name);
+    tw_tensor *constant = whole ? tw__graph_constant(part->graph, value, whole) : NULL;
+    tw__free(whole);
+    return constant;
+}
+
+tw_tensor *tw__part_call(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
+                         int attr_count)
+{
+    if (!part->graph || !name)
+        return tw__call(op, inputs, input_count, attrs, attr_count);
+    char *whole = whole_name(part, name);
+    tw__naming naming = tw__naming_start();
+    tw_tensor *result = whole ? tw__call(op, inputs, input_count, attrs, attr_count) : NULL;
+    tw_status status = result && result->node && result->node->unnamed ? tw__node_name(result->node, whole) : TW_OK;
+    tw_status named = tw__naming_end(naming, NULL, NULL, result);
+    tw__free(whole);
+    if (result && (status != TW_OK || named != TW_OK)) {
+        tw_release(result);
+        return NULL;
+    }
+    return result;
+}

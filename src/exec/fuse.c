@@ -216,14 +216,15 @@ static bool make_loops(const chain *c, tw__fused *fused, int32_t *places)
         }
         const tw_op *op = step->op;
         add_label(fused, op);
+        fused->slow_count += op->unary ? op->unary->slow : op->binary->slow;
         if (op->unary) {
             l->unary = op->unary->loops[fused->dtype];
-            fused->slow |= op->unary->slow;
+            l->slow = op->unary->slow;
             if (single[0])
                 return false;
         } else {
             l->binary = op->binary->loops[fused->dtype];
-            fused->slow |= op->binary->slow;
+            l->slow = op->binary->slow;
             l->row = single[0] ? TW_ROW_X_SCALAR : single[1] ? TW_ROW_Y_SCALAR : TW_ROW_BOTH;
             if (single[0] && single[1])
                 return false;

@@ -20,6 +20,7 @@ typedef struct tw__fused_loop {
     tw__binary_loop *binary;
     tw__row row;
     tw__fused_source x, y, z;
+    bool slow;
 } tw__fused_loop;
 
 typedef struct tw__fused_input {
@@ -35,7 +36,7 @@ typedef struct tw__fused {
     tw__fused_input inputs[TW_FUSED_INPUTS];
     int input_count, repeated_count;
     size_t element;
-    bool slow;
+    int slow_count; /* of the loops */
     /* The last loop's values are reduced; output 0 is what they were, if somebody else wants that (`keeps`), and the last output the reduction. */
     bool reduces, keeps;
     tw__reduction reduction;

@@ -4,7 +4,7 @@
  * round differently, so that an element's value depends on its place alone. */
 #include "exec/fuse.h"
 
-enum { TILE = TW_TILE, VECTOR = 64 };
+enum { TILE = TW_TILE, VECTOR = 64, PIECES = 4 /* of a tile, between which a slow loop stops */ };
 
 typedef struct work {
     const tw__fused *fused;
@@ -14,25 +14,45 @@ typedef struct work {
 } work;
 
 typedef struct tiles {
-    _Alignas(TW_TILE_ALIGNMENT) char temporaries[TW_FUSED_TEMPORARIES + 1][TILE * sizeof(double)];
+    _Alignas(TW_TILE_ALIGNMENT) char temporaries[TW_FUSED_TEMPORARIES + 2][TILE * sizeof(double)];
     char spread[TW_FUSED_REPEATED][TILE * sizeof(double)];
 } tiles;
 
 int64_t tw__fused_grain(const tw__fused *fused)
 {
-    return (fused->slow ? 8 : 32) * TILE;
+    return (fused->slow_count ? 8 : 32) * TILE;
 }
 
-/* Between the loops, a share of the next tile each: all at once would make the memory's queue overflow. */
-static void ask_for_next(const work *w, size_t offset, int loop_number)
+/* Memory gets something to do between the loops and between pieces of slow ones, a share each time: the tile after the one at `offset` is
+ * asked for, the one before it goes out from `before` (NULL: there is none). All at once would make the memory's queues overflow. */
+typedef struct traffic {
+    const work *work;
+    size_t offset, share, done; /* bytes: of the tile, of a share, of the shares so far */
+    const char *before;
+    bool next;
+} traffic;
+
+static void move_share(traffic *t)
 {
-    const tw__fused *fused = w->fused;
-    size_t bytes = TILE * fused->element, share = (bytes / (size_t)fused->loop_count + 63) & ~(size_t)63;
-    size_t begin = share * (size_t)loop_number, end = begin + share < bytes ? begin + share : bytes;
-    for (int k = 0; k < fused->input_count; k++) {
-        if (fused->inputs[k].kind == TW_INPUT_WHOLE && begin < end)
-            tw__prefetch((const char *)w->inputs[k]->data + offset + begin, end - begin);
+    const tw__fused *fused = t->work->fused;
+    size_t bytes = TILE * fused->element, begin = t->done, end = begin + t->share < bytes ? begin + t->share : bytes;
+    if (begin >= end)
+        return;
+    t->done = end;
+    for (int k = 0; t->next && k < fused->input_count; k++) {
+        if (fused->inputs[k].kind == TW_INPUT_WHOLE)
+            tw__prefetch((const char *)t->work->inputs[k]->data + t->offset + bytes + begin, end - begin);
     }
+    if (t->before)
+        tw__stream(t->work->output + t->offset - bytes + begin, t->before + begin, end - begin);
+}
+
+static void run_loop(const tw__fused_loop *l, const char *x, const char *y, char *z, int64_t count, tw__row row)
+{
+    if (l->unary)
+        l->unary(x, z, count);
+    else
+        l->binary(x, y, z, count, row);
 }
 
 static void fill(char *to, const char *value, size_t element, int64_t count)
@@ -72,8 +92,8 @@ static const char *spread(const tw__fused_input *input, const char *data, size_t
     return room;
 }
 
-/* The values of one tile into `to`. */
-static void run_tile(const work *w, tiles *t, int64_t at, int64_t count, char *to, bool ahead)
+/* The values of one tile into `to`. The tile before, in `before`, goes to the output meanwhile; `ahead`: memory shall be kept busy. */
+static void run_tile(const work *w, tiles *t, int64_t at, int64_t count, char *to, bool ahead, const char *before)
 {
     const tw__fused *fused = w->fused;
     size_t element = fused->element, offset = (size_t)at * element;
@@ -91,20 +111,36 @@ static void run_tile(const work *w, tiles *t, int64_t at, int64_t count, char *t
         else if (input->kind == TW_INPUT_REPEATED)
             data[k] = spread(input, data[k], element, at, count, t->spread[input->spread]);
     }
+    int64_t slots = fused->loop_count + fused->slow_count * (PIECES - 1);
+    traffic moved = { w, offset, (TILE * element / (size_t)slots + 63) & ~(size_t)63, 0, before, at + 2 * TILE <= fused->count };
     for (int i = 0; i < fused->loop_count; i++) {
         const tw__fused_loop *l = &fused->loops[i];
         bool x_made = l->x.kind == TW_FROM_TEMPORARY, y_made = l->y.kind == TW_FROM_TEMPORARY;
-        const void *x = x_made ? t->temporaries[l->x.index] : data[l->x.index];
-        void *z = l->z.kind == TW_FROM_TEMPORARY ? t->temporaries[l->z.index] : to;
-        if (l->unary) {
-            l->unary(x, z, count);
-        } else {
-            tw__row row = !x_made && scalar[l->x.index] ? TW_ROW_X_SCALAR : !y_made && scalar[l->y.index] ? TW_ROW_Y_SCALAR : l->row;
-            l->binary(x, y_made ? t->temporaries[l->y.index] : data[l->y.index], z, count, row);
+        const char *x = x_made ? t->temporaries[l->x.index] : data[l->x.index];
+        const char *y = l->unary ? NULL : y_made ? t->temporaries[l->y.index] : data[l->y.index];
+        char *z = l->z.kind == TW_FROM_TEMPORARY ? t->temporaries[l->z.index] : to;
+        tw__row row = l->row;
+        if (y && !x_made && scalar[l->x.index])
+            row = TW_ROW_X_SCALAR;
+        else if (y && !y_made && scalar[l->y.index])
+            row = TW_ROW_Y_SCALAR;
+        if (!ahead || !l->slow || count < TILE) {
+            run_loop(l, x, y, z, count, row);
+            if (ahead)
+                move_share(&moved);
+            continue;
         }
-        if (ahead && at + 2 * TILE <= fused->count)
-            ask_for_next(w, offset + TILE * element, i);
+        size_t piece = TILE / PIECES * element;
+        for (int k = 0; k < PIECES; k++) {
+            run_loop(l, x, y, z, TILE / PIECES, row);
+            move_share(&moved);
+            x += l->unary || row != TW_ROW_X_SCALAR ? piece : 0;
+            y += y && row != TW_ROW_Y_SCALAR ? piece : 0;
+            z += piece;
+        }
     }
+    while (before && moved.done < TILE * element)
+        move_share(&moved);
 }
 
 static void run_tiles(void *context, int64_t first, int64_t last)
@@ -113,15 +149,19 @@ static void run_tiles(void *context, int64_t first, int64_t last)
     int64_t total = w->fused->count, begin = first * TILE, end = last * TILE < total ? last * TILE : total;
     size_t element = w->fused->element;
     tiles t;
+    char *to = NULL, *before = NULL;
     for (int64_t at = begin; at < end; at += TILE) {
         int64_t count = end - at < TILE ? end - at : TILE;
-        char *output = w->output + (size_t)at * element, *to = w->streamed ? t.temporaries[TW_FUSED_TEMPORARIES] : output;
-        run_tile(w, &t, at, count, to, w->streamed);
+        to = !w->streamed ? w->output + (size_t)at * element : t.temporaries[TW_FUSED_TEMPORARIES + (before == t.temporaries[TW_FUSED_TEMPORARIES])];
+        run_tile(w, &t, at, count, to, w->streamed, before);
         if (w->streamed)
-            tw__stream(output, to, (size_t)count * element);
+            before = to;
     }
-    if (w->streamed)
+    if (before) {
+        int64_t at = begin + (end - begin - 1) / TILE * TILE;
+        tw__stream(w->output + (size_t)at * element, before, (size_t)(end - at) * element);
         tw__stream_end();
+    }
 }
 
 /* Values for a reduction, which wants them from anywhere to anywhere. */
@@ -139,10 +179,10 @@ static const void *make(void *context, int64_t at, int64_t count, void *room)
         int64_t from = begin < at ? at : begin, until = stop > end ? end : stop;
         char *place = to + (size_t)(from - at) * element;
         if (from == begin && until == stop) {
-            run_tile(w, &t, begin, stop - begin, place, ahead);
+            run_tile(w, &t, begin, stop - begin, place, ahead, NULL);
         } else {
             char *tile = t.temporaries[TW_FUSED_TEMPORARIES];
-            run_tile(w, &t, begin, stop - begin, tile, ahead);
+            run_tile(w, &t, begin, stop - begin, tile, ahead, NULL);
             memcpy(place, tile + (size_t)(from - begin) * element, (size_t)(until - from) * element);
         }
         begin = stop;
@@ -172,6 +212,6 @@ tw_status tw__fused_run(const tw__step *step, tw_tensor *const *inputs, tw_tenso
     if (all == 1)
         run_tiles(&w, 0, 1);
     else
-        tw__parallel(all, fused->slow ? 8 : 32, run_tiles, &w);
+        tw__parallel(all, tw__fused_grain(fused) / TILE, run_tiles, &w);
     return TW_OK;
 }

@@ -31,6 +31,21 @@ static double rsqrt_exact(double x)
     return 1 / sqrt(x);
 }
 
+static void tanh_is_tensorflows(void **state)
+{
+    (void)state;
+    static const uint32_t pairs[][2] = {
+#include "tanh_bits.h"
+    };
+    enum { COUNT = sizeof pairs / sizeof *pairs };
+    float x[COUNT], y[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        memcpy(&x[i], &pairs[i][0], sizeof *x);
+    tw__unary_tanh.loops[TW_FLOAT32](x, y, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        assert_memory_equal(&y[i], &pairs[i][1], sizeof *y);
+}
+
 static void functions_are_accurate(void **state)
 {
     (void)state;
@@ -223,7 +238,7 @@ static void in_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_accurate), cmocka_unit_test(special_values),     cmocka_unit_test(broadcasting),
+        cmocka_unit_test(functions_are_accurate), cmocka_unit_test(tanh_is_tensorflows), cmocka_unit_test(special_values),     cmocka_unit_test(broadcasting),
         cmocka_unit_test(small_floats),           cmocka_unit_test(casts_of_long_rows), cmocka_unit_test(in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,22 +286,30 @@ PyObject *tw__py_name_outputs(const char *op_name, PyObject *list)
     return out;
 }
 
+/* How many outputs stand in that place: 1 of a single one, of a list what the call's attrs say; -1: they don't. */
+static int given_length(const call *c, const tw__arg *arg)
+{
+    int index = arg->count_attr >= 0 ? arg->count_attr : arg->types_attr;
+    return index >= 0 && !given_attr(c, index) ? -1 : (int)members_of(c, arg);
+}
+
 static PyObject *results(const call *c, tw_tensor **outputs, int count)
 {
     const tw__op_signature *s = c->signature;
     if (s->output_count == 0)
         Py_RETURN_NONE;
     PyObject *tuple = PyTuple_New(s->output_count);
-    /* At most one list has a length that only the call tells. */
-    int singles = 0;
-    for (int i = 0; i < s->output_count; i++)
-        singles += s->outputs[i].count_attr < 0 && s->outputs[i].types_attr < 0;
-    int lists = s->output_count - singles;
-    int each = lists ? (count - singles) / lists : 0, at = 0;
+    int known = 0, open = 0, at = 0; /* lists whose length only the call tells share what the others leave */
+    for (int i = 0; i < s->output_count; i++) {
+        bool told = given_length(c, &s->outputs[i]) >= 0;
+        known += told ? given_length(c, &s->outputs[i]) : 0;
+        open += !told;
+    }
     for (int i = 0; tuple && i < s->output_count; i++) {
         bool list = s->outputs[i].count_attr >= 0 || s->outputs[i].types_attr >= 0;
-        PyObject *item = list ? PyList_New(each) : tw__py_wrap_tensor(outputs[at++]);
-        for (int k = 0; list && item && k < each; k++)
+        int told = given_length(c, &s->outputs[i]), length = told >= 0 ? told : (count - known) / open;
+        PyObject *item = list ? PyList_New(length) : tw__py_wrap_tensor(outputs[at++]);
+        for (int k = 0; list && item && k < length; k++)
             PyList_SetItem(item, k, tw__py_wrap_tensor(outputs[at++]));
         if (!item || PyTuple_SetItem(tuple, i, item) < 0)
             Py_CLEAR(tuple);

@@ -63,12 +63,13 @@ debugging.__getattr__ = _debugging_later  # noqa: F821
 
 
 def _io_later(name):
-    """The records of tf.io, likewise."""
-    from thalweg import _records
-    if name not in _records.IO:
+    """The records of tf.io and the parsing of Examples, likewise."""
+    from thalweg import _parsing, _records
+    found = _records.IO.get(name) or _parsing.IO.get(name)
+    if found is None:
         raise AttributeError("module 'thalweg.io' has no attribute %r" % name)
-    setattr(io, name, _records.IO[name])  # noqa: F821
-    return _records.IO[name]
+    setattr(io, name, found)  # noqa: F821
+    return found
 
 
 def _train_later(name):

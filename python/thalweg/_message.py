@@ -50,12 +50,17 @@ class _Field:
         if self.enum and isinstance(value, str):
             return owner._enum(self.values)[value]
         good = {"string": (str,), "bytes": (bytes,), "bool": (bool, int), "float": (int, float), "double": (int, float)}.get(kind, (int,))
+        if hasattr(value, "dtype") and hasattr(value, "numpy") and kind != "bytes":
+            value = value.numpy()  # a tensor of one number
         if hasattr(value, "dtype") and hasattr(value, "item") and not isinstance(value, good):
             value = value.item()  # NumPy's scalars
         if hasattr(value, "as_datatype_enum") and self.enum:
             value = value.as_datatype_enum
         if not isinstance(value, good):
-            raise TypeError("bad argument type for built-in operation: %s is %s, got %r" % (self.name, kind, value))
+            found = type(value).__name__
+            raise TypeError("expected bytes, %s found" % found if kind == "bytes" else "must be real number, not %s" % found
+                            if kind in ("float", "double") else "'%s' object cannot be interpreted as an integer" % found
+                            if kind in _INTEGERS else "bad argument type for built-in operation: %s is %s, got %r" % (self.name, kind, value))
         if kind in _INTEGERS:
             low, high = _INTEGERS[kind]
             if not low <= value <= high:
@@ -80,6 +85,12 @@ class _Repeated(list):
         super().append(self._field.check(value, self._owner))
 
     def extend(self, values):
+        if not hasattr(values, "__iter__"):
+            raise TypeError("Value must be iterable")
+        same = {"float": "float32", "double": "float64", "int64": "int64"}.get(self._field.kind)
+        if same and str(getattr(values, "dtype", "")) == same and hasattr(values, "tolist") and values.ndim == 1:  # NumPy's, as they are
+            super().extend(values.tolist())
+            return
         for value in values:
             self.append(value)
 
@@ -264,6 +275,8 @@ class Message:
                         getattr(self, name)[key].CopyFrom(item)
                     else:
                         getattr(self, name)[key] = item
+            elif field.repeated and not field.message:
+                getattr(self, name).extend(value)
             elif field.repeated:
                 for item in value:
                     getattr(self, name).append(self._class(field.kind)(**item) if isinstance(item, dict) else item)
@@ -383,8 +396,11 @@ class Message:
                     out += entry
             elif field.repeated and field.wire != _BYTES:
                 packed = bytearray()
-                for item in value:
-                    _put_scalar(packed, field, item)
+                if field.kind in ("float", "double"):
+                    packed += struct.pack("<%d%s" % (len(value), field.kind[0]), *value)
+                else:
+                    for item in value:
+                        _put_scalar(packed, field, item)
                 _put_varint(out, field.number << 3 | _BYTES)
                 _put_varint(out, len(packed))
                 out += packed

@@ -1,0 +1,138 @@
+"""tf.io.parse_example and what describes features: Python's dicts over the library's rows (src/format/example_rows.c)."""
+import collections
+
+import thalweg as tf
+
+_ERROR = "%s for feature %s. Received feature=%s."
+
+
+class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
+    """A feature with as many values as its shape has elements."""
+
+    def __new__(cls, shape, dtype, default_value=None):
+        return super().__new__(cls, shape, dtype, default_value)
+
+    def _check(self, key):
+        if self.dtype is None:
+            raise ValueError(_ERROR % ("Missing type", key, self))
+        if self.shape is None:
+            raise ValueError(_ERROR % ("Missing shape", key, self))
+        shape = tf.TensorShape(self.shape)
+        if shape.rank and shape[0] is None:
+            raise ValueError("First dimension of shape for feature %s unknown. Consider using FixedLenSequenceFeature. Received feature=%s." % (
+                key, self))
+        if not shape.is_fully_defined():
+            raise ValueError("All dimensions of shape for feature %s need to be known but received %s. Received feature=%s." % (key, shape, self))
+
+    def _row(self, key):
+        default = None if self.default_value is None else tf.convert_to_tensor(self.default_value, self.dtype)
+        return tf.io._ExampleFeature(key, self.dtype, tf.TensorShape(self.shape), default)
+
+
+class FixedLenSequenceFeature(collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])):
+    """A feature with any number of rows of one shape."""
+
+    def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
+        return super().__new__(cls, shape, dtype, allow_missing, default_value)
+
+    def _check(self, key):
+        if self.dtype is None:
+            raise ValueError(_ERROR % ("Missing type", key, self))
+        if self.shape is None:
+            raise ValueError(_ERROR % ("Missing shape", key, self))
+        if not self.allow_missing:
+            raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+
+    def _row(self, key):
+        default = None if self.default_value is None else tf.convert_to_tensor(self.default_value, self.dtype)
+        return tf.io._ExampleFeature(key, self.dtype, tf.TensorShape(self.shape), default, "sequence")
+
+
+class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
+    """A feature with any number of values, as a sparse tensor."""
+
+    def _check(self, key):
+        if self.dtype is None:
+            raise ValueError(_ERROR % ("Missing type", key, self))
+
+    def _row(self, key):
+        return tf.io._ExampleFeature(key, self.dtype, kind="sparse")
+
+
+class RaggedFeature(collections.namedtuple("RaggedFeature", ["dtype", "value_key", "partitions", "row_splits_dtype", "validate"])):
+    """A feature with any number of values, as ragged rows."""
+
+    def __new__(cls, dtype, value_key=None, partitions=(), row_splits_dtype=tf.int32, validate=False):
+        if partitions:
+            raise NotImplementedError("RaggedFeature: partitions other than the rows of the batch are not supported")
+        return super().__new__(cls, dtype, value_key, tuple(partitions), row_splits_dtype, validate)
+
+    def _check(self, key):
+        if self.dtype is None:
+            raise ValueError(_ERROR % ("Missing type", key, self))
+
+    def _row(self, key):
+        return tf.io._ExampleFeature(key if self.value_key is None else self.value_key, self.dtype, kind="ragged",
+                                     row_splits_dtype=self.row_splits_dtype)
+
+
+_ORDER = {VarLenFeature: 0, FixedLenFeature: 1, FixedLenSequenceFeature: 1, RaggedFeature: 2}
+
+
+def _kind(feature, key):
+    for kind, place in _ORDER.items():
+        if isinstance(feature, kind):
+            return place
+    raise ValueError("Unsupported %s %s for key '%s'" % (type(feature).__name__, feature, key))
+
+
+def _parse(serialized, features, names):
+    features = dict(features)
+    keys = sorted(features)
+    for key in keys:
+        _kind(features[key], key)
+        features[key]._check(key)
+    keys.sort(key=lambda key: _kind(features[key], key))
+    single = serialized.shape.rank == 0
+    made = iter(tf.io._parse_example(serialized, [features[key]._row(key) for key in keys], names))
+    out = {}
+    for key in keys:
+        place = _kind(features[key], key)
+        if place == 0:
+            out[key] = tf.SparseTensor(next(made), next(made), next(made))
+        elif place == 1:
+            out[key] = next(made)
+        else:
+            values, splits = next(made), next(made)
+            out[key] = values if single else tf.RaggedTensor.from_row_splits(values, splits, validate=False)
+    return out
+
+
+def _names(example_names):
+    return None if example_names is None else tf.convert_to_tensor(example_names, tf.string)
+
+
+def parse_example(serialized, features, example_names=None, name=None):
+    """The features of a vector of serialized Examples: a dict of tensors, sparse tensors and ragged tensors."""
+    if not features:
+        raise ValueError("Missing features.")
+    with tf.name_scope(name or "ParseExample"):
+        return _parse(tf.convert_to_tensor(serialized, tf.string), features, _names(example_names))
+
+
+def parse_single_example(serialized, features, example_names=None, name=None):
+    """The features of one serialized Example: a dict of tensors and sparse tensors."""
+    if not features:
+        raise ValueError("Invalid argument: features cannot be None.")
+    with tf.name_scope(name or "ParseSingleExample"):
+        serialized = tf.convert_to_tensor(serialized, tf.string)
+        if serialized.shape.rank is None:
+            serialized = tf.reshape(serialized, [])
+        if serialized.shape.rank != 0:
+            raise ValueError("Input serialized must be a scalar")
+        with tf.name_scope("ParseExample"):
+            return _parse(serialized, features, _names(example_names))
+
+
+IO = {name: globals()[name] for name in ("FixedLenFeature", "FixedLenSequenceFeature", "VarLenFeature", "RaggedFeature", "parse_example",
+                                         "parse_single_example")}

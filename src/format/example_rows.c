@@ -1,0 +1,212 @@
+/* Examples for users: writing one from tensors, and parsing serialized ones by a list of features.
+ *
+ *     tw_auto tw_tensor *bytes = tw_io_serialize_example(TW_PAIRS({ "image", image }, { "label", label }));
+ *     tw_tensors parts = tw_io_parse_example(bytes, TW_OBJECTS(tw_example_feature("image", TW_STRING), tw_example_feature("label", TW_INT64)));
+ */
+#include <stdlib.h>
+
+#include "codec/codec.h"
+#include "format/example.h"
+#include "rows.h"
+
+/* ---- writing ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const tw_pair *)a)->name, ((const tw_pair *)b)->name);
+}
+
+TW_API(io_serialize_example, "io._serialize_example(features: pairs<tensor>) -> tensor",
+       "A serialized Example of named tensors: strings become bytes lists, floats float lists, integers int64 lists.")
+{
+    size_t count = (size_t)args->features.count;
+    tw_pair *sorted = tw__alloc_array(count, sizeof *sorted);
+    if (!sorted)
+        return NULL;
+    if (count) {
+        memcpy(sorted, args->features.items, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, by_name);
+    }
+    tw__text features = { 0 }, example = { 0 };
+    tw_status status = TW_OK;
+    for (size_t i = 0; status == TW_OK && i < count; i++) {
+        if (!tw__is(sorted[i].object, &tw__tensor_class))
+            status = tw__fail(TW_TYPE_ERROR, "Example: feature %s: a tensor was expected", sorted[i].name);
+        else
+            status = tw__feature_write(&features, (tw_string){ sorted[i].name, strlen(sorted[i].name) }, sorted[i].object);
+    }
+    if (features.size)
+        tw__proto_add_bytes(&example, 1, features.data, features.size);
+    tw_tensor *made = status == TW_OK && !example.failed ? tw_tensor_string(example.data ? example.data : "", example.size) : NULL;
+    tw__text_free(&features);
+    tw__text_free(&example);
+    tw__free(sorted);
+    return made;
+}
+
+/* ---- what to parse ---- */
+
+struct tw_example_feature {
+    tw_object object;
+};
+
+TW_CLASS(example_feature,
+    "io._ExampleFeature(key: str, dtype: dtype, shape: shape = (), default_value: tensor = None, "
+    "kind: str {fixed, sequence, sparse, ragged} = fixed, row_splits_dtype: dtype = int32)",
+    .size = sizeof(struct tw_example_feature),
+    .doc = "What tf.io.parse_example makes of one key: a tensor of a shape (fixed), of as many rows as there are (sequence), a sparse tensor "
+           "or ragged rows.");
+
+static const tw_example_feature_args *wanted(const tw_io_parse_example_args *args, int64_t i)
+{
+    return tw_object_config(args->features.items[i]);
+}
+
+enum { SPARSE, DENSE, RAGGED, KINDS };
+
+static int kind_of(const tw_example_feature_args *feature)
+{
+    return strcmp(feature->kind, "sparse") == 0 ? SPARSE : strcmp(feature->kind, "ragged") == 0 ? RAGGED : DENSE;
+}
+
+/* What the op is given, and where each feature's tensors are among its outputs. */
+typedef struct request {
+    int64_t count[KINDS];
+    tw_tensor *keys[KINDS], **inputs;
+    tw_dtype *types[KINDS], *split_types;
+    tw_shape *shapes;
+    int64_t *number; /* of each feature, among those of its kind */
+} request;
+
+static bool request_new(request *r, const tw_io_parse_example_args *args)
+{
+    size_t count = (size_t)args->features.count;
+    bool good = (r->inputs = tw__alloc_array(count + 5, sizeof *r->inputs)) && (r->split_types = tw__alloc_array(count, sizeof *r->split_types)) &&
+                (r->shapes = tw__alloc_array(count, sizeof *r->shapes)) && (r->number = tw__alloc_array(count, sizeof *r->number));
+    for (size_t i = 0; good && i < count; i++)
+        r->number[i] = r->count[kind_of(wanted(args, (int64_t)i))]++;
+    for (int kind = 0; good && kind < KINDS; kind++) {
+        r->types[kind] = tw__alloc_array(count, sizeof *r->types[kind]);
+        r->keys[kind] = tw_tensor_new(TW_STRING, TW_SHAPE(r->count[kind]), NULL);
+        good = r->types[kind] && r->keys[kind];
+    }
+    return good;
+}
+
+static void request_free(request *r)
+{
+    for (int64_t i = 0; r->inputs && i < r->count[DENSE]; i++)
+        tw_release(r->inputs[5 + i]);
+    tw__free(r->inputs);
+    tw__free(r->split_types);
+    tw__free(r->shapes);
+    tw__free(r->number);
+    for (int kind = 0; kind < KINDS; kind++) {
+        tw__free(r->types[kind]);
+        tw_release(r->keys[kind]);
+    }
+}
+
+/* The default of a dense feature: one of its shape, one value to pad with, or none. */
+static tw_tensor *default_of(const tw_example_feature_args *feature)
+{
+    bool sequence = strcmp(feature->kind, "sequence") == 0;
+    if (!feature->default_value)
+        return tw_tensor_new(feature->dtype, sequence ? TW_SCALAR : TW_SHAPE(0), NULL);
+    if (feature->default_value->dtype != feature->dtype) {
+        tw__fail(TW_TYPE_ERROR, "parse_example: the default of %s is %s, expected %s", feature->key, tw_dtype_name(feature->default_value->dtype),
+                 tw_dtype_name(feature->dtype));
+        return NULL;
+    }
+    tw_shape scalar = TW_SCALAR;
+    tw_auto tw_tensor *shape = tw__tensor_of_shape(sequence ? &scalar : &feature->shape, TW_INT32);
+    return TW_BINARY(Reshape, feature->default_value, shape);
+}
+
+static tw_status fill_request(request *r, const tw_io_parse_example_args *args)
+{
+    for (int64_t i = 0; i < args->features.count; i++) {
+        const tw_example_feature_args *feature = wanted(args, i);
+        int kind = kind_of(feature);
+        int64_t n = r->number[i];
+        TW_TRY(tw__string_set(r->keys[kind], n, feature->key, strlen(feature->key)));
+        r->types[kind][n] = feature->dtype;
+        if (kind == RAGGED)
+            r->split_types[n] = feature->row_splits_dtype;
+        if (kind != DENSE)
+            continue;
+        tw_shape *shape = &r->shapes[n];
+        *shape = feature->shape;
+        if (strcmp(feature->kind, "sequence") == 0) {
+            if (shape->rank < 0 || shape->rank >= TW_MAX_RANK - 1)
+                return tw__fail(TW_VALUE_ERROR, "parse_example: the shape of %s has too many dimensions", feature->key);
+            memmove(shape->dims + 1, shape->dims, (size_t)shape->rank * sizeof *shape->dims);
+            shape->dims[0] = -1;
+            shape->rank++;
+        } else if (shape->rank > 0 && shape->dims[0] < 0) {
+            return tw__fail(TW_VALUE_ERROR, "First dimension of shape for feature %s unknown. Consider using FixedLenSequenceFeature.", feature->key);
+        }
+        if (!(r->inputs[5 + n] = default_of(feature)))
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+/* The outputs in the order of the features: one of a dense, three of a sparse, two of a ragged one. */
+static tw_tensors arrange(const request *r, const tw_io_parse_example_args *args, tw_tensor **made)
+{
+    int64_t sparse = r->count[SPARSE], dense = r->count[DENSE], ragged = r->count[RAGGED], at = 0;
+    tw_tensors out = { tw__alloc_array((size_t)(3 * sparse + dense + 2 * ragged), sizeof *out.items), 3 * sparse + dense + 2 * ragged };
+    for (int64_t i = 0; out.items && i < args->features.count; i++) {
+        int kind = kind_of(wanted(args, i));
+        int64_t n = r->number[i];
+        if (kind == DENSE) {
+            out.items[at++] = made[3 * sparse + n];
+        } else if (kind == SPARSE) {
+            for (int part = 0; part < 3; part++)
+                out.items[at++] = made[part * sparse + n];
+        } else {
+            out.items[at++] = made[3 * sparse + dense + n];
+            out.items[at++] = made[3 * sparse + dense + ragged + n];
+        }
+    }
+    if (!out.items)
+        out.count = 0;
+    return out;
+}
+
+static tw_tensors parse(request *r, const tw_io_parse_example_args *args)
+{
+    int64_t sparse = r->count[SPARSE], dense = r->count[DENSE], ragged = r->count[RAGGED];
+    int count = (int)(3 * sparse + dense + 2 * ragged);
+    tw_tensor **made = tw__alloc_array((size_t)count, sizeof *made);
+    tw_auto tw_tensor *no_names = tw_tensor_new(TW_STRING, TW_SHAPE(0), NULL);
+    if (!made || !no_names || fill_request(r, args) != TW_OK) {
+        tw__free(made);
+        return (tw_tensors){ 0 };
+    }
+    r->inputs[0] = args->serialized;
+    r->inputs[1] = args->names ? args->names : no_names;
+    memcpy(r->inputs + 2, r->keys, sizeof r->keys);
+    const tw_attr attrs[] = { TW_A_TYPES("Tdense", r->types[DENSE], dense), TW_A_INT("num_sparse", sparse),
+                              TW_A_TYPES("sparse_types", r->types[SPARSE], sparse), TW_A_TYPES("ragged_value_types", r->types[RAGGED], ragged),
+                              TW_A_TYPES("ragged_split_types", r->split_types, ragged),
+                              { .name = "dense_shapes", .kind = TW_ATTR_SHAPES, .count = (int32_t)dense, .shapes = r->shapes } };
+    tw_status status = tw__apply(&tw__op_ParseExampleV2, r->inputs, (int)(5 + dense), attrs, sizeof attrs / sizeof *attrs, made, &count);
+    tw_tensors out = status == TW_OK ? arrange(r, args, made) : (tw_tensors){ 0 };
+    for (int i = 0; status == TW_OK && !out.items && i < count; i++)
+        tw_release(made[i]);
+    tw__free(made);
+    return out;
+}
+
+TW_API(io_parse_example,
+       "io._parse_example(serialized: tensor<string>, features: list<example_feature>, names: tensor<string> = None, name: str = None) -> tensors",
+       "The features of a serialized Example, or of a vector of them, as tensors: for each feature one (fixed, sequence), indices, values and "
+       "dense shape (sparse), or values and row splits (ragged).")
+{
+    request r = { 0 };
+    tw_tensors out = request_new(&r, args) ? parse(&r, args) : (tw_tensors){ 0 };
+    request_free(&r);
+    return out;
+}

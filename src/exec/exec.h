@@ -21,10 +21,24 @@ enum {
     TW_PASS_LIKES = 64,
     TW_PASS_POOL = 128,
     TW_PASS_TIDY = 256,
+    TW_PASS_INLINE = 512,
     TW_PASS_ARENA = 1 << 30,     /* layout.c: values in the frame */
     TW_PASS_OVERWRITE = 1 << 29, /* … in the memory of inputs that end */
 };
 extern unsigned tw__exec_passes;
+
+/* A graph to be called: its inputs are placeholders. */
+typedef struct tw__body {
+    tw__graph *graph;
+    tw__node *const *inputs;
+    int input_count;
+    const tw__edge *outputs;
+    int output_count;
+    void *owner; /* the object that keeps all of it */
+} tw__body;
+/* What a node calls and nothing more, for the planner to take its nodes in (the function's body is in function/function.c). False: it is no
+ * such call. */
+bool tw__call_body(const tw__node *node, tw__body *body);
 
 /* `arguments` are placeholders, in the order of the values that tw__plan_run gets. */
 tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count);

@@ -338,6 +338,7 @@ static tw_status fuse(chain *c, tw__step *reduce, tw__reduction kind)
         root->overwrites |= fused->inputs[i].kind == TW_INPUT_WHOLE ? 1u << i : 0;
     if (reduce) {
         root->node = reduce->node;
+        root->name = reduce->name;
         tw__step_remove(reduce);
     }
     tw__step_set_run(root, tw__fused_run, fused, tw__free, fused->label);

@@ -9,13 +9,14 @@
  *   passes.c   what is settled without a step    run.c      frames, and the loop over the steps
  *   steps.c    what passes do to steps           print.c    plans as text
  *   layout.c   where values lie                  hook.c     reports of steps
- *   fuse.c     elementwise chains                fuse_run.c their loops */
+ *   fuse.c     elementwise chains                fuse_run.c their loops
+ *   inline.c   calls of functions */
 #ifndef TW_EXEC_INTERNAL_H
 #define TW_EXEC_INTERNAL_H
 
 #include "exec/exec.h"
 
-enum { TW_SPARE_FRAMES = 4 };
+enum { TW_SPARE_FRAMES = 4, TW_INLINE_DEPTH = 16 };
 
 typedef struct tw__step tw__step;
 
@@ -43,6 +44,7 @@ typedef tw_status (*tw__step_run)(const tw__step *step, tw_tensor *const *inputs
 
 struct tw__step {
     const tw__node *node;   /* the call, or the last of the calls, that it stands for: its name stands in errors and reports */
+    const char *name;       /* … with the calls that it was taken from in front; the plan's. NULL: the node's */
     const tw_op *op;        /* what runs: the node's at first */
     const tw_attr *attrs;   /* of the op, complete; a pass that gives others keeps them in `data` */
     /* Runs instead of the op's compute if it is set. Outputs are there already if `known`; else it makes them. It keeps no input, hands none
@@ -84,7 +86,11 @@ struct tw__plan {
     int step_count;
     tw__place *places;
     int32_t place_count;
-    size_t place_capacity;
+    size_t step_capacity, place_capacity;
+    char **names;           /* of steps that were taken from calls */
+    size_t name_count, name_capacity;
+    void **owners;          /* of the graphs of such calls; references */
+    size_t owner_count, owner_capacity;
     int32_t *arguments;     /* places */
     int argument_count;
     int32_t *outputs;
@@ -136,16 +142,28 @@ int64_t tw__place_count(const tw__plan *plan, int32_t place);
 typedef struct tw__draft {
     tw__plan *plan;
     bool special;           /* arguments have the shapes of a call */
-    int32_t *first_place;   /* by node */
+    int32_t *first_place;   /* by node of the graph at hand: the plan's, or that of a call that is taken in (inline.c) */
     int32_t *stands_for;    /* by place: the place whose value it has */
-    tw__map seen;           /* op, attrs and inputs of earlier steps -> node id + 1 */
+    size_t stands_for_capacity;
+    tw__map seen;           /* op, attrs and inputs of earlier steps -> their first place + 1 */
     int64_t version;        /* counts side effects: reads on two sides of one are not the same */
+    const char *path;       /* the names of the calls at hand, each with a slash; NULL: none */
+    const tw__graph *open[TW_INLINE_DEPTH + 1]; /* the graphs at hand, outermost first */
+    int depth;
+    size_t inlined;         /* nodes of all graphs that were taken in */
 } tw__draft;
 
+/* Makes steps of the nodes that the body's outputs need, or that have effects. `given` are the places of its inputs (NULL: they are the
+ * plan's arguments, with the shapes of `values` if these are not NULL); the outputs' places come into `results`. */
+tw_status tw__draft_body(tw__draft *draft, const tw__body *body, const int32_t *given, tw_tensor *const *values, int32_t *results);
+
+/* Settles a call by the steps of what it calls (inline.c), of which `outputs` outputs are needed. */
+tw_status tw__pass_inline(tw__draft *draft, const tw__node *node, const int32_t *inputs, int outputs, bool *settled);
 /* Each may settle a node without a step: true if it did. `inputs` are places that stand for nothing else. */
 bool tw__pass_forward(tw__draft *draft, const tw__node *node, const int32_t *inputs);   /* Identity and its kin */
 bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs);      /* constants or shapes in, constants out */
 bool tw__pass_share(tw__draft *draft, const tw__node *node, const int32_t *inputs);     /* the same call again */
+bool tw__pass_share_constant(tw__draft *draft, const tw__node *node, const tw_tensor *value); /* the same few bytes again */
 
 /* ---- inside ---- */
 
@@ -155,6 +173,7 @@ int64_t tw__step_clock(void);
 void tw__step_report(const tw__step *step, int64_t start, int64_t bytes);
 
 void tw__step_end(tw__step *step);
+const char *tw__step_name(const tw__step *step);
 bool tw__op_reads_only(const tw_op *op);          /* stateful, but without effects */
 tw_status tw__plan_sweep(tw__plan *plan);         /* takes out steps that are gone or not needed */
 tw_status tw__plan_layout(tw__plan *plan);        /* where values lie, when they end */

@@ -22,10 +22,12 @@ static tw_status exchange(tw__plan *plan, tw__step *pool, tw__step *relu)
     TW_TRY(tw__step_set_outputs(pool, &between, 1));
     TW_TRY(tw__step_set_inputs(relu, pool_inputs, 3));
     pool->node = relu->node;
+    pool->name = relu->name;
     pool->op = relu->op;
     pool->attrs = relu->attrs;
     pool->overwrites = relu->overwrites;
     relu->node = first.node;
+    relu->name = first.name;
     relu->op = first.op;
     relu->attrs = first.attrs;
     relu->overwrites = first.overwrites;

@@ -98,6 +98,32 @@ bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs
     return status == TW_OK;
 }
 
+/* True if the key came before: the outputs stand for those that it came with. */
+static bool seen_before(tw__draft *draft, const tw__node *node, tw__text *key)
+{
+    intptr_t earlier = key->failed ? 0 : (intptr_t)tw__map_get(&draft->seen, key->data, key->size);
+    for (int k = 0; earlier && k < node->output_count; k++)
+        draft->stands_for[place_of(draft, node, k)] = draft->stands_for[earlier - 1 + k];
+    if (!earlier && (key->failed || tw__map_put(&draft->seen, key->data, key->size, (void *)(intptr_t)(place_of(draft, node, 0) + 1)) != TW_OK))
+        tw_clear_error(); /* only a chance is lost */
+    tw__text_free(key);
+    return earlier;
+}
+
+bool tw__pass_share_constant(tw__draft *draft, const tw__node *node, const tw_tensor *value)
+{
+    tw__text key = { 0 };
+    int64_t bytes = value->count * (int64_t)tw__element_size(value->dtype);
+    if (value->dtype == TW_STRING || value->dtype == TW_RESOURCE || value->dtype == TW_VARIANT || bytes > TW_INLINE_BYTES)
+        return false;
+    tw__text_bytes(&key, &node->op, sizeof node->op);
+    tw__text_bytes(&key, &value->dtype, sizeof value->dtype);
+    tw__text_bytes(&key, &value->shape.rank, sizeof value->shape.rank);
+    tw__text_bytes(&key, value->shape.dims, (size_t)value->shape.rank * sizeof *value->shape.dims);
+    tw__text_bytes(&key, value->data, (size_t)bytes);
+    return seen_before(draft, node, &key);
+}
+
 bool tw__pass_share(tw__draft *draft, const tw__node *node, const int32_t *inputs)
 {
     bool read = node->op == &tw__op_ReadVariableOp;
@@ -113,20 +139,5 @@ bool tw__pass_share(tw__draft *draft, const tw__node *node, const int32_t *input
     tw__text_bytes(&key, &version, sizeof version);
     tw__text_bytes(&key, inputs, (size_t)node->input_count * sizeof *inputs);
     tw__attrs_key(&key, node->attrs, node->attr_count);
-    bool shared = false;
-    if (!key.failed) {
-        intptr_t earlier = (intptr_t)tw__map_get(&draft->seen, key.data, key.size);
-        if (earlier) {
-            const tw__node *first = draft->plan->graph->nodes[earlier - 1];
-            for (int k = 0; k < node->output_count; k++)
-                draft->stands_for[place_of(draft, node, k)] = draft->stands_for[place_of(draft, first, k)];
-            shared = true;
-        } else if (tw__map_put(&draft->seen, key.data, key.size, (void *)(intptr_t)(node->id + 1)) != TW_OK) {
-            tw_clear_error(); /* only a chance is lost */
-        }
-    } else {
-        tw_clear_error();
-    }
-    tw__text_free(&key);
-    return shared;
+    return seen_before(draft, node, &key);
 }

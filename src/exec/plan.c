@@ -152,8 +152,16 @@ static tw_status add_step(tw__draft *draft, const tw__node *node, const int32_t 
     tw__plan *plan = draft->plan;
     bool effects = node->op->stateful && !tw__op_reads_only(node->op);
     draft->version += effects;
+    TW_TRY(TW_GROW(plan->steps, plan->step_capacity, (size_t)plan->step_count + 1));
     tw__step *step = &plan->steps[plan->step_count++];
     *step = (tw__step){ .node = node, .op = node->op, .attrs = node->attrs, .effects = effects };
+    if (draft->path) {
+        TW_TRY(TW_GROW(plan->names, plan->name_capacity, plan->name_count + 1));
+        step->name = plan->names[plan->name_count] = tw__format("%s%s", draft->path, node->name);
+        if (!step->name)
+            return TW_RESOURCE_EXHAUSTED;
+        plan->name_count++;
+    }
     step->outputs = tw__alloc_array((size_t)node->output_count + 1, sizeof *step->outputs);
     if (!step->outputs)
         return TW_RESOURCE_EXHAUSTED;
@@ -167,16 +175,18 @@ static tw_status add_step(tw__draft *draft, const tw__node *node, const int32_t 
     return TW_OK;
 }
 
-static tw_status find_steps(tw__draft *draft, const int32_t *needed)
+static tw_status find_steps(tw__draft *draft, const tw__graph *graph, size_t node_count, const int32_t *needed)
 {
     tw__plan *plan = draft->plan;
-    for (size_t i = 0; i < plan->graph->node_count; i++) {
-        const tw__node *node = plan->graph->nodes[i];
+    for (size_t i = 0; i < node_count; i++) {
+        const tw__node *node = graph->nodes[i];
         if (!needed[i])
             continue;
         node = tw__node_form(node, needed[i]);
         if (node->op == &tw__op_Const) {
-            plan->places[draft->first_place[i]].constant = tw_retain(tw__attr_find(node->op, node->attrs, "value")->tensor);
+            tw_tensor *value = tw__attr_find(node->op, node->attrs, "value")->tensor;
+            if (!(tw__exec_passes & TW_PASS_SHARE) || !tw__pass_share_constant(draft, node, value))
+                plan->places[draft->first_place[i]].constant = tw_retain(value);
             continue;
         }
         int32_t *inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
@@ -188,7 +198,11 @@ static tw_status find_steps(tw__draft *draft, const int32_t *needed)
         bool settled = ((tw__exec_passes & TW_PASS_FORWARD) && tw__pass_forward(draft, node, inputs)) ||
                        ((tw__exec_passes & TW_PASS_FOLD) && tw__pass_fold(draft, node, inputs)) ||
                        ((tw__exec_passes & TW_PASS_SHARE) && tw__pass_share(draft, node, inputs));
-        tw_status status = settled ? TW_OK : add_step(draft, node, inputs);
+        tw_status status = TW_OK;
+        if (!settled && (tw__exec_passes & TW_PASS_INLINE))
+            status = tw__pass_inline(draft, node, inputs, needed[i], &settled);
+        if (!settled && status == TW_OK)
+            status = add_step(draft, node, inputs);
         tw__free(inputs);
         TW_TRY(status);
     }
@@ -210,49 +224,71 @@ static tw_status run_passes(tw__plan *plan)
 
 /* ---- the plan ---- */
 
-static tw_status number_places(tw__draft *draft)
+static tw_status number_places(tw__draft *draft, const tw__graph *graph, size_t node_count)
 {
-    tw__graph *graph = draft->plan->graph;
-    size_t count = 0;
-    for (size_t i = 0; i < graph->node_count; i++) {
+    tw__plan *plan = draft->plan;
+    size_t count = (size_t)plan->place_count;
+    for (size_t i = 0; i < node_count; i++) {
         draft->first_place[i] = (int32_t)count;
         count += (size_t)tw__node_richest(graph->nodes[i])->output_count;
         if (count > INT32_MAX / 2)
             return tw__fail(TW_RESOURCE_EXHAUSTED, "a graph with more than %zu values", count);
     }
-    tw__plan *plan = draft->plan;
     TW_TRY(TW_GROW(plan->places, plan->place_capacity, count + 1));
-    for (size_t i = 0; i < graph->node_count; i++) {
+    TW_TRY(TW_GROW(draft->stands_for, draft->stands_for_capacity, count + 1));
+    for (size_t i = 0; i < node_count; i++) {
         const tw__node *node = graph->nodes[i];
-        for (int k = 0; k < tw__node_richest(node)->output_count; k++)
+        for (int k = 0; k < tw__node_richest(node)->output_count; k++) {
+            draft->stands_for[plan->place_count] = plan->place_count;
             plan->places[plan->place_count++] = (tw__place){ .dtype = node->out_dtypes[k], .shape = node->out_shapes[k] };
+        }
     }
-    draft->stands_for = tw__alloc_array(count + 1, sizeof *draft->stands_for);
-    for (size_t p = 0; draft->stands_for && p < count; p++)
-        draft->stands_for[p] = (int32_t)p;
-    return draft->stands_for ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    return TW_OK;
 }
 
-static tw_status build(tw__draft *draft, tw__node *const *arguments, const tw__edge *outputs, int32_t *needed, tw_tensor *const *values)
+static tw_status take_body(tw__draft *draft, const tw__body *body, size_t node_count, int32_t *needed, const int32_t *given, tw_tensor *const *values,
+                           int32_t *results)
 {
     tw__plan *plan = draft->plan;
-    if (!draft->first_place || !needed)
-        return TW_RESOURCE_EXHAUSTED;
-    TW_TRY(number_places(draft));
-    plan->steps = tw__alloc_array(plan->graph->node_count + 1, sizeof *plan->steps);
+    TW_TRY(number_places(draft, body->graph, node_count));
+    for (int i = 0; i < body->input_count; i++) {
+        int32_t place = draft->first_place[body->inputs[i]->id];
+        needed[body->inputs[i]->id] = 0;
+        if (given)
+            draft->stands_for[place] = given[i];
+        else
+            plan->arguments[i] = place;
+        if (values)
+            plan->places[place].shape = values[i]->shape;
+    }
+    TW_TRY(find_steps(draft, body->graph, node_count, needed));
+    for (int i = 0; i < body->output_count; i++)
+        results[i] = draft->stands_for[draft->first_place[body->outputs[i].node->id] + body->outputs[i].output];
+    return TW_OK;
+}
+
+tw_status tw__draft_body(tw__draft *draft, const tw__body *body, const int32_t *given, tw_tensor *const *values, int32_t *results)
+{
+    size_t node_count = body->graph->node_count;
+    int32_t *needed = find_needed(body->graph, body->outputs, body->output_count), *outer = draft->first_place;
+    draft->first_place = tw__alloc_array(node_count + 1, sizeof *draft->first_place);
+    draft->open[draft->depth++] = body->graph;
+    tw_status status = needed && draft->first_place ? take_body(draft, body, node_count, needed, given, values, results) : TW_RESOURCE_EXHAUSTED;
+    draft->depth--;
+    tw__free(needed);
+    tw__free(draft->first_place);
+    draft->first_place = outer;
+    return status;
+}
+
+static tw_status build(tw__draft *draft, const tw__body *body, tw_tensor *const *values)
+{
+    tw__plan *plan = draft->plan;
     plan->arguments = tw__alloc_array((size_t)plan->argument_count + 1, sizeof *plan->arguments);
     plan->outputs = tw__alloc_array((size_t)plan->output_count + 1, sizeof *plan->outputs);
-    if (!plan->steps || !plan->arguments || !plan->outputs)
+    if (!plan->arguments || !plan->outputs || TW_GROW(plan->steps, plan->step_capacity, 1) != TW_OK)
         return TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; i < plan->argument_count; i++) {
-        plan->arguments[i] = draft->first_place[arguments[i]->id];
-        needed[arguments[i]->id] = 0;
-        if (values)
-            plan->places[plan->arguments[i]].shape = values[i]->shape;
-    }
-    TW_TRY(find_steps(draft, needed));
-    for (int i = 0; i < plan->output_count; i++)
-        plan->outputs[i] = draft->stands_for[draft->first_place[outputs[i].node->id] + outputs[i].output];
+    TW_TRY(tw__draft_body(draft, body, NULL, values, plan->outputs));
     TW_TRY(run_passes(plan));
     return tw__plan_layout(plan);
 }
@@ -268,13 +304,11 @@ tw__plan *tw__plan_make(tw__graph *graph, tw__node *const *arguments, int argume
     plan->general = general ? general : plan;
     plan->argument_count = argument_count;
     plan->output_count = output_count;
-    tw__draft draft = { .plan = plan, .special = values != NULL, .first_place = tw__alloc_array(graph->node_count + 1, sizeof(int32_t)) };
-    int32_t *needed = find_needed(graph, outputs, output_count);
+    tw__draft draft = { .plan = plan, .special = values != NULL };
+    tw__body body = { graph, arguments, argument_count, outputs, output_count, NULL };
     uint64_t denormals = tw__denormals_flush();
-    tw_status status = build(&draft, arguments, outputs, needed, values);
+    tw_status status = build(&draft, &body, values);
     tw__denormals_restore(denormals);
-    tw__free(needed);
-    tw__free(draft.first_place);
     tw__free(draft.stands_for);
     tw__map_free(&draft.seen, NULL);
     if (status != TW_OK) {
@@ -312,6 +346,12 @@ void tw__plan_free(tw__plan *plan)
         if (plan->states[i].state)
             plan->states[i].node->op->free_state(plan->states[i].state);
     }
+    for (size_t i = 0; i < plan->name_count; i++)
+        tw__free(plan->names[i]);
+    for (size_t i = 0; i < plan->owner_count; i++)
+        tw_release(plan->owners[i]);
+    tw__free(plan->names);
+    tw__free(plan->owners);
     tw__free(plan->states);
     tw__free(plan->places);
     tw__free(plan->constant_places);

@@ -53,7 +53,7 @@ static void print_list(const tw__plan *plan, numbers *n, tw__text *text, const c
 static void print_step(const tw__plan *plan, numbers *n, tw__text *text, int s)
 {
     const tw__step *step = &plan->steps[s];
-    tw__text_format(text, "%4d  %-28s %-36s", s, step->label ? step->label : step->op->name, step->node->name);
+    tw__text_format(text, "%4d  %-28s %-36s", s, step->label ? step->label : step->op->name, tw__step_name(step));
     for (int k = 0; k < step->output_count; k++)
         tw__text_format(text, " %%%d", number_of(n, step->outputs[k]));
     tw__text_add(text, step->output_count ? " =" : "");

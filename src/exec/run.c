@@ -383,7 +383,7 @@ tw_status tw__plan_execute(tw__plan *plan, tw_tensor *const *values, tw_tensor *
     tw_status status = run_steps(plan, f);
     tw__denormals_restore(denormals);
     if (status != TW_OK)
-        tw__error_prefix("node %s: ", plan->steps[f->step].node->name);
+        tw__error_prefix("node %s: ", tw__step_name(&plan->steps[f->step]));
     else
         status = give_outputs(plan, f, outputs);
     if (status == TW_OK) {

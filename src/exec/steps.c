@@ -12,6 +12,11 @@ void tw__step_end(tw__step *step)
     tw__free(step->out_dtypes);
 }
 
+const char *tw__step_name(const tw__step *step)
+{
+    return step->name ? step->name : step->node->name;
+}
+
 void tw__step_remove(tw__step *step)
 {
     step->gone = true;

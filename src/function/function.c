@@ -178,6 +178,17 @@ static tw_status make_plan(tw__function *f)
     return f->plan ? TW_OK : tw__error_status();
 }
 
+bool tw__call_body(const tw__node *node, tw__body *body)
+{
+    if (node->op != &tw__op_PartitionedCall && node->op != &tw__op_StatefulPartitionedCall)
+        return false;
+    tw__function *f = tw__attr_find(node->op, node->attrs, "f")->func;
+    if (!tw__is(f, &tw__function_class))
+        return false;
+    *body = (tw__body){ f->graph, f->inputs, f->input_count, f->outputs, f->output_count, f };
+    return true;
+}
+
 tw_status tw__function_run(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
     if (__builtin_expect(!f->plan, 0))

@@ -1,4 +1,5 @@
 /* The extension module: starts the parts and builds the tree of modules, functions and types from the tables. */
+#include "api/composite.h"
 #include "extension.h"
 
 enum { PATH_LIMIT = 200 };
@@ -315,6 +316,13 @@ static PyObject *is_tensor(PyObject *self, PyObject *value)
     return PyBool_FromLong(PyObject_TypeCheck(value, tw__py_tensor_type) || tw__py_is_variable(value));
 }
 
+static PyObject *is_any_tensor(PyObject *self, PyObject *value)
+{
+    if (tw__py_is_object(value) && tw__is_composite(((tw__py_object *)value)->object))
+        Py_RETURN_TRUE;
+    return is_tensor(self, value);
+}
+
 static PyObject *as_dtype(PyObject *self, PyObject *value)
 {
     (void)self;
@@ -352,6 +360,7 @@ static PyMethodDef functions[] = {
     { "op_names", tw__py_raw_op_names, METH_NOARGS, "The names of all ops." },
     { "rows", rows, METH_NOARGS, "Every row: id, path, role, signature, doc, parent." },
     { "is_tensor", is_tensor, METH_O, "Whether the value is a tensor or a variable." },
+    { "is_any_tensor", is_any_tensor, METH_O, "The same, or a value of several tensors." },
     { "as_dtype", as_dtype, METH_O, "The dtype that a name or a NumPy dtype means." },
     { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
     { "_tracing", tw__py_is_tracing, METH_NOARGS, "Whether calls become nodes of a graph." },

@@ -8,7 +8,7 @@ from thalweg import _core
 _core.populate(_sys.modules[__name__])
 from thalweg import errors  # noqa: E402
 
-is_tensor = _core.is_tensor
+is_tensor = _core.is_any_tensor
 as_dtype = dtypes.as_dtype = _core.as_dtype  # noqa: F821
 __version__ = "2.15.1"  # of the TensorFlow whose behaviour this is
 __thalweg_version__ = "0.1.0"

@@ -563,9 +563,9 @@ def normal(text):
     return re.sub(r"0x[0-9a-f]+", "0x", text)
 
 
-def answer(expression, tf):
+def answer(expression, tf, setup=""):
     names = {"tf": tf}
-    exec(SETUP, names)
+    exec(SETUP + setup, names)
     try:
         value = eval(expression, names)
     except Exception as e:

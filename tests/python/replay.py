@@ -8,19 +8,27 @@ import pytest
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-_spec = importlib.util.spec_from_file_location("expressions", os.path.join(HERE, "..", "golden", "expressions.py"))
-_golden = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_golden)
 
 
-def test_of(name):
-    """The test of the expressions in NAME.json."""
+def _load(name):
+    spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, "..", "golden", name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_golden = _load("expressions")
+
+
+def test_of(name, own_setup=False):
+    """The test of the expressions in NAME.json. own_setup: what they need besides is SETUP of tests/golden/NAME.py."""
+    setup = _load(name).SETUP if own_setup else ""
     with open(os.path.join(HERE, name + ".json")) as file:
         cases = json.load(file)
 
     @pytest.mark.parametrize("case", cases, ids=[c["expression"][:60] for c in cases])
     def test_expression(case):
-        got = _golden.answer(case["expression"], tf)
+        got = _golden.answer(case["expression"], tf, setup)
         if "value" in case:
             assert got.get("value", got) == case["value"]
         else:

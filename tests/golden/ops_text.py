@@ -120,6 +120,65 @@ for text, pattern, rewrite, every in (("abc abc", "(a)(b)", r"\2\1\0\\", False),
     c.add("RegexReplace", input=[text, "other"], pattern=pattern, rewrite=rewrite, replace_global=every)
 c.add("StaticRegexReplace", input=words, pattern="[a-z]", rewrite=r"(\0)")
 c.error("RegexReplace", input=["a"], pattern="a", rewrite=["x"], code="InvalidArgumentError", text="Rewrite must be scalar, but received [1]")
+for op in ("StringLower", "StringUpper"):
+    c.add(op, input=["\u0391\u03a3", "\u0391\u03a3 \u0392", "\u03a3", "\u0391\u03a3.\u0391", "\u0130", "\u0149\ufb01\u0390", "\u1f80\u1fb3\u1ffc",
+                     "\u1e9e\u01c5", b"\xe0\x80a\xff"], encoding="utf-8")
+c.add("StringToHashBucket", string_tensor=long, num_buckets=2**62)
+c.add("StringToHashBucket", string_tensor=words, num_buckets=7)
+c.add("StringToHashBucketStrong", input=long, num_buckets=2**62, key=[1, 2])
+c.add("StringToHashBucketStrong", input=words, num_buckets=7, key=[-1, 2**62])
+c.error("StringToHashBucketStrong", input=["a"], num_buckets=7, key=[1], code="InvalidArgumentError", text="Key must have 2 elements")
+encoded = {"UTF-8": [b"a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", b"\xe0\x80\x80x\xf0\x90\x80", b"\xed\xa0\x80\xc3", b"a\x00\x1f\n\xff", b"\xc3(",
+                     b"\xf4\x90\x80\x80", b"\xe2\x82", b"", b"\xef\xbb\xbfa", b"\xef\xbf\xbe"],
+           "UTF-16-BE": [b"\x00a\xd8\x3d\xde\x00\xd8\x00\x00b\x01", b"\xd8\x01", b"\xdc\x00\x00a"],
+           "UTF-32-BE": [b"\x00\x00\x00a\x00\x11\x00\x00\x00\x00\xd8\x00\x00\x01"], "UTF-16-LE": [b"a\x00\x3d\xd8\x00\xde"], "UTF-16": [b"a\x01", b"\xff\xfea\x01", b"\xfe\xff\x00a"],
+           "UTF-32": [b"\x00\x00\x00a"], "latin1": [b"\xe9a"], "US-ASCII": [b"\xe9a"], "windows-1252": [b"\x80a\x81"], "shift-jis": [b"\x82\xa0a\x82"],
+           "gbk": [b"\xb0\xa1"]}
+for encoding, texts in encoded.items():
+    for errors in ("replace", "ignore"):
+        c.add("UnicodeDecodeWithOffsets", input=texts, input_encoding=encoding, errors=errors)
+    c.add("UnicodeDecode", input=texts, input_encoding=encoding, replace_control_characters=True, replacement_char=63, Tsplits=tf.int32)
+    for output in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
+        c.add("UnicodeTranscode", input=texts, input_encoding=encoding, output_encoding=output)
+    c.add("UnicodeTranscode", input=texts, input_encoding=encoding, output_encoding="UTF-8", errors="ignore", replace_control_characters=True)
+for op in ("UnicodeDecode", "UnicodeDecodeWithOffsets"):
+    c.error(op, input=[b"\xff"], input_encoding="UTF-8", errors="strict", code="InvalidArgumentError", text="Invalid formatting on input string")
+    c.error(op, input=["a"], input_encoding="nope", code="InvalidArgumentError", text="Could not create converter for input encoding: nope")
+c.error("UnicodeTranscode", input="a", input_encoding="nope", output_encoding="UTF-8", code="InvalidArgumentError", text="Could not create converter for input encoding: nope")
+c.error("UnicodeTranscode", input=b"\xff", input_encoding="UTF-8", output_encoding="UTF-8", errors="strict", code="InvalidArgumentError", text="Invalid formatting on input string")
+c.error("UnicodeTranscode", input="a", input_encoding="UTF-8", output_encoding="UTF-8", replacement_char=-5, code="InvalidArgumentError",
+        text="replacement_char out of unicode codepoint range")
+for output in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
+    for errors in ("replace", "ignore"):
+        c.add("UnicodeEncode", input_values=[97, 0x1F600, 0xfffe, 0xfdd0, 0], input_splits=np.int64([0, 2, 2, 5]), output_encoding=output, errors=errors)
+    c.add("UnicodeEncode", input_values=[97, 0x110000, -1, 0xd800, 98], input_splits=np.int32([0, 5]), output_encoding=output, replacement_char=0x1F600)
+for splits, text in (([0, 2, 2, 5], "Last value in input_splits must be equal to length of input_tensor."), ([1, 3], "First value in input_splits must be zero."),
+                     ([0, 2, 1, 3], "Values in input_splits must be equal or in ascending order."), ([], "Input_splits should contain elements")):
+    c.error("UnicodeEncode", input_values=[97, 98, 99], input_splits=np.int64(splits), output_encoding="UTF-8", code="InvalidArgumentError", text=text)
+c.error("UnicodeEncode", input_values=[0xfffe], input_splits=np.int64([0, 1]), output_encoding="UTF-8", errors="strict", code="InvalidArgumentError",
+        text="Code point is out of range for Unicode, or a noncharacter.")
+c.add("UnicodeScript", input=np.int32([-1, 97, 0x431, 0x3b1, 0x4e00, 0x1F600, 0xe000, 0x10ffff, 0x110000, 0x5d0, 0x300]))
+letters = ["a", "b", "c", "d", "e"]
+for pad, widths, keep in ((0, [2], False), (-1, [2], False), (5, [3, 1], False), (1, [3, 1, 2], False), (0, [3], True), (1, [9], True), (-1, [4], True), (0, [9, 8], True),
+                          (0, [2, 4], True)):
+    for kind in (np.int32, np.int64):
+        c.add("StringNGrams", data=letters, data_splits=kind([0, 3, 3, 4, 5]), separator=" ", ngram_widths=widths, left_pad="L", right_pad="R", pad_width=pad,
+              preserve_short_sequences=keep)
+for splits, text in (([0, 3, 2, 5], "Invalid split value 2, must be in [3, 5]"), ([0, 3, 6], "Invalid split value 6, must be in [3, 5]"),
+                     ([1, 3, 5], "First split value must be 0, got 1"), ([0, 3], "Last split value must be data size. Expected 5, got 3")):
+    c.error("StringNGrams", data=letters, data_splits=np.int64(splits), separator=" ", ngram_widths=[2], left_pad="L", right_pad="R", pad_width=0,
+            preserve_short_sequences=False, code="InvalidArgumentError", text=text)
+c.error("StringNGrams", data=letters, data_splits=np.int64([0, 5]), separator=" ", ngram_widths=[0], left_pad="L", right_pad="R", pad_width=0,
+        preserve_short_sequences=False, code="InvalidArgumentError", text="ngram_widths must contain positive values")
+for strings, ids, count in ((["a", "b", "c"], [0, 1, 0], 2), ([["a", "b"], ["c", "d"], ["e", "f"]], [0, 1, 0], 3), ([["a", "b"], ["c", "d"]], [[0, 1], [1, 0]], 2)):
+    c.add("UnsortedSegmentJoin", inputs=strings, segment_ids=ids, num_segments=count, separator=",")
+    c.add("UnsortedSegmentJoin", inputs=strings, segment_ids=np.int64(ids), num_segments=np.int64(count))
+for strings, ids, count, code, text in ((["a"], [5], 2, "InvalidArgumentError", "segment_ids are not allowed to exceed num_segments or to have negative values."),
+                                        (["a"], [0], -1, "InvalidArgumentError", "Number of segments must be non-negative but got -1"),
+                                        ("a", 0, 2, "InvalidArgumentError", "Segment_id cannot have rank 0"),
+                                        (["a", "b"], [[0]], 2, "OutOfRangeError", "Invalid segment_id rank 2 for input with 1 dimension(s)"),
+                                        (["a"], [0], [2], "InvalidArgumentError", "Number of segments must be a scalar")):
+    c.error("UnsortedSegmentJoin", inputs=strings, segment_ids=ids, num_segments=count, code=code, text=text)
 c.error("ReadFile", filename="/nonexistent", code="NotFoundError", text="/nonexistent; No such file or directory")
 c.error("ReadFile", filename="/", code="FailedPreconditionError", text="/; Is a directory")
 c.error("ReadFile", filename=["a"], code="InvalidArgumentError", text="Input filename tensor must be scalar, but had shape: [1]")

@@ -1,8 +1,4 @@
-/* Strings joined, measured, cut, stripped and brought to one case. Elements are bytes; unit UTF8_CHAR and encoding utf-8 count characters. */
-#include <locale.h>
-#include <pthread.h>
-#include <wctype.h>
-
+/* Strings joined, measured, cut and stripped. Elements are bytes; unit UTF8_CHAR counts characters. */
 #include "op/text/text.h"
 #include "rows.h"
 
@@ -196,100 +192,7 @@ TW_OP(Substr,
     .attrs = "T: {int32, int64}, unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'", .shape = substr_shape, .compute = substr_compute,
     .doc = "A part of each string, from a position on.");
 
-/* ---- case ---- */
-
-static locale_t unicode;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void load_locale(void)
-{
-    unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-}
-
-/* One character of UTF-8; a byte that begins none stands for U+FFFD, as TensorFlow's decoder has it. */
-static uint32_t decode(const tw_string *s, size_t *at)
-{
-    const unsigned char *p = (const unsigned char *)s->data + *at;
-    size_t left = s->size - *at;
-    int more = p[0] < 0x80 ? 0 : p[0] >= 0xC2 && p[0] < 0xE0 ? 1 : p[0] >= 0xE0 && p[0] < 0xF0 ? 2 : p[0] >= 0xF0 && p[0] < 0xF5 ? 3 : -1;
-    uint32_t code = more == 0 ? p[0] : more > 0 ? p[0] & (0x3Fu >> more) : 0xFFFD;
-    for (int i = 1; i <= more; i++) {
-        if ((size_t)i >= left || (p[i] & 0xC0) != 0x80) {
-            *at += (size_t)i;
-            return 0xFFFD;
-        }
-        code = code << 6 | (p[i] & 0x3F);
-    }
-    *at += more > 0 ? (size_t)more + 1 : 1;
-    bool valid = code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF) && (more < 2 || code >= (more == 2 ? 0x800u : 0x10000u));
-    return valid ? code : 0xFFFD;
-}
-
-static void encode(tw__text *text, uint32_t code)
-{
-    char bytes[4];
-    int count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    static const unsigned char first[] = { 0, 0, 0xC0, 0xE0, 0xF0 };
-    for (int i = count - 1; i > 0; i--) {
-        bytes[i] = (char)(0x80 | (code & 0x3F));
-        code >>= 6;
-    }
-    bytes[0] = (char)(first[count] | code);
-    tw__text_bytes(text, bytes, (size_t)count);
-}
-
-static tw_status change_case(tw__kernel *kernel, bool upper)
-{
-    tw_string encoding = TW_ATTR(kernel, "encoding")->s;
-    bool utf8 = is_utf8(kernel, "encoding", "utf-8");
-    if (encoding.size && !utf8)
-        return tw__fail(TW_INVALID_ARGUMENT, "only utf-8 or '' (no encoding) is supported, received %.*s [Op:%s]", (int)encoding.size,
-                        encoding.data, kernel->op->name);
-    pthread_once(&once, load_locale);
-    if (utf8 && !unicode)
-        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "the system has no locale C.UTF-8, which knows the case of characters");
-    tw__text text = { 0 };
-    tw_status status = TW_OK;
-    const tw_string *in = tw__strings(kernel->inputs[0]);
-    for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
-        for (size_t k = 0; k < in[i].size;) {
-            if (!utf8) {
-                char c = in[i].data[k++];
-                c = (char)(upper && c >= 'a' && c <= 'z' ? c - 32 : !upper && c >= 'A' && c <= 'Z' ? c + 32 : c);
-                tw__text_bytes(&text, &c, 1);
-                continue;
-            }
-            uint32_t code = decode(&in[i], &k);
-            if (upper && code == 0xDF) /* the one common letter whose other case is two */
-                tw__text_add(&text, "SS");
-            else
-                encode(&text, upper ? towupper_l(code, unicode) : towlower_l(code, unicode));
-        }
-        status = tw__string_from_text(kernel->outputs[0], i, &text);
-    }
-    tw__text_free(&text);
-    return status;
-}
-
-static tw_status lower_compute(tw__kernel *kernel)
-{
-    return change_case(kernel, false);
-}
-
-static tw_status upper_compute(tw__kernel *kernel)
-{
-    return change_case(kernel, true);
-}
-
-TW_OP(StringLower,
-    .inputs = "input: string", .outputs = "output: string", .attrs = "encoding: string = ''", .shape = tw_shape_same,
-    .compute = lower_compute,
-    .doc = "Every letter small.");
-
-TW_OP(StringUpper,
-    .inputs = "input: string", .outputs = "output: string", .attrs = "encoding: string = ''", .shape = tw_shape_same,
-    .compute = upper_compute,
-    .doc = "Every letter large.");
+/* ---- StringStrip ---- */
 
 static tw_status strip_compute(tw__kernel *kernel)
 {

@@ -114,6 +114,8 @@ static void *read_object(const context *c, const tw_field *field, PyObject *valu
         void *container = tw__py_trackable(value);
         return tw__py_keep_object(c->frame, container) ? container : NULL;
     }
+    if (strcmp(word, "function") == 0)
+        return tw__py_graph_function_of(value);
     if (strcmp(word, "callable") == 0 && PyCallable_Check(value)) {
         void *made = tw__py_make_callable(value);
         return tw__py_keep_object(c->frame, made) ? made : NULL;

@@ -65,6 +65,47 @@ PyObject *tw__py_raise(void)
     return NULL;
 }
 
+/* As TensorFlow names what Python functions in graphs raise. */
+static tw_status code_of(PyObject *type)
+{
+    static PyObject *const *const invalid[] = { &PyExc_TypeError, &PyExc_ValueError };
+    for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
+        if (PyErr_GivenExceptionMatches(type, *invalid[i]))
+            return TW_INVALID_ARGUMENT;
+    }
+    return PyErr_GivenExceptionMatches(type, PyExc_StopIteration)         ? TW_OUT_OF_RANGE
+           : PyErr_GivenExceptionMatches(type, PyExc_MemoryError)         ? TW_RESOURCE_EXHAUSTED
+           : PyErr_GivenExceptionMatches(type, PyExc_NotImplementedError) ? TW_UNIMPLEMENTED
+                                                                          : TW_UNKNOWN;
+}
+
+tw_status tw__py_plain_error(void)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_status code = TW_FOREIGN_ERROR;
+    if (kept_type && PyErr_GivenExceptionMatches(kept_type, PyExc_Exception)) { /* not Ctrl-C */
+        PyErr_NormalizeException(&kept_type, &kept_value, &kept_traceback);
+        PyObject *name = PyObject_GetAttrString(kept_type, "__name__"), *text = kept_value ? PyObject_Str(kept_value) : NULL;
+        PyObject *message = name && text ? PyUnicode_FromFormat("%U: %U", name, text) : NULL;
+        PyObject *own = kept_value ? PyObject_GetAttrString(kept_value, "error_code") : NULL; /* one of tf.errors */
+        PyErr_Clear();
+        code = own && PyLong_Check(own) ? (tw_status)PyLong_AsLong(own) : code_of(kept_type);
+        const char *said = message ? PyUnicode_AsUTF8AndSize(own ? text : message, NULL) : NULL;
+        tw_clear_error();
+        code = tw__fail(code, "%s", said ? said : "an exception in Python");
+        Py_XDECREF(own);
+        Py_XDECREF(name);
+        Py_XDECREF(text);
+        Py_XDECREF(message);
+        Py_CLEAR(kept_type);
+        Py_CLEAR(kept_value);
+        Py_CLEAR(kept_traceback);
+        PyErr_Clear();
+    }
+    tw__py_leave(state);
+    return code;
+}
+
 tw_status tw__py_failed(void)
 {
     if (tw_error_code() == TW_OK) {

@@ -34,6 +34,7 @@ typedef PyObject *(*tw__py_vectorcall)(PyObject *callable, PyObject *const *argu
 
 /* ---- errors (error.c) ---- */
 PyObject *tw__py_raise(void);  /* raises the thread's error, which it clears; NULL */
+tw_status tw__py_plain_error(void); /* the kept exception as an error of text and code; in threads that Python did not start, and for datasets */
 tw_status tw__py_failed(void); /* the other way: keeps Python's exception as a TW_FOREIGN_ERROR until tw__py_raise */
 PyObject *tw__py_error(PyObject *type, const char *format, ...); /* PyErr_FormatV; NULL */
 bool tw__py_errors_start(PyObject *errors_module);
@@ -45,6 +46,7 @@ typedef struct tw__py_lock_state {
 } tw__py_lock_state;
 tw__py_lock_state tw__py_enter(void); /* in a call from C: the lock is held afterwards */
 void tw__py_leave(tw__py_lock_state state);
+bool tw__py_holds_lock(void);
 PyThreadState *tw__py_unlock(void);
 void tw__py_lock(PyThreadState *thread);
 
@@ -77,6 +79,8 @@ PyObject *tw__py_wrap_graph(struct tw__graph *graph);                 /* a new r
 PyObject *tw__py_wrap_operation(struct tw__node *node);
 extern PyType_Slot tw__py_operation_slots[];
 bool tw__py_sessions_start(PyObject *module); /* session.c */
+bool tw__py_datasets_start(PyObject *module); /* dataset.c */
+void *tw__py_graph_function_of(PyObject *value); /* the tw__function of a GraphFunction, borrowed; NULL: it is none */
 /* While tracing, what a function of the API gives is a tensor of the graph. Takes the tensor; NULL: an error is set. */
 tw_tensor *tw__py_into_graph(tw_tensor *tensor);
 /* Whether two tensors of lasting graphs are told apart by identity: == asks whether they are the same output of the same node. */

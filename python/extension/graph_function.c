@@ -26,6 +26,11 @@ static void end_graph_function(PyObject *self)
     Py_DECREF(type);
 }
 
+void *tw__py_graph_function_of(PyObject *value)
+{
+    return Py_TYPE(value) == graph_function_type ? ((graph_function *)value)->function : NULL;
+}
+
 static PyObject *tensor_list(tw_tensor **tensors, int count)
 {
     PyObject *list = PyList_New(count);

@@ -38,6 +38,11 @@ void tw__py_leave(tw__py_lock_state state)
     }
 }
 
+bool tw__py_holds_lock(void)
+{
+    return has_lock;
+}
+
 PyThreadState *tw__py_unlock(void)
 {
     has_lock = false;

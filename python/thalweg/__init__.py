@@ -180,3 +180,22 @@ def _compat_later():
 
 compat.v2 = _module("compat.v2")  # noqa: F821
 _fill_compat = _compat_later()
+
+
+def _data_later():
+    """tf.data is filled when it is first asked for something."""
+    rows = {name: value for name, value in data.__dict__.items() if not name.startswith("__")}  # noqa: F821
+    for name in rows:
+        delattr(data, name)  # noqa: F821
+
+    def get(name):
+        if name.startswith("__"):
+            raise AttributeError("module 'thalweg.data' has no attribute %r" % name)
+        del data.__getattr__  # noqa: F821
+        from thalweg._data import namespace
+        namespace.fill(rows)
+        return getattr(data, name)  # noqa: F821
+    data.__getattr__ = get  # noqa: F821
+
+
+_data_later()

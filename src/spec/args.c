@@ -437,7 +437,7 @@ void tw__config_visit(void *self, tw__visitor visitor, void *context)
 
 void tw__args_release_taken(const tw_signature *signature, const void *args)
 {
-    static const char parts[] = " layer model optimizer loss metric initializer schedule callable ";
+    static const char parts[] = " layer model optimizer loss metric initializer schedule callable dataset function ";
     for (int i = 0; i < signature->field_count; i++) {
         const tw_field *field = &signature->fields[i];
         void *place = at(field, args);

@@ -22,7 +22,7 @@
  * get_config read it.
  *
  * Ownership in C: what a constructor is built of (arguments named<…>, number objects, list<…> and handles of parts: layer, optimizer,
- * loss, metric, initializer, schedule, callable) is taken: the C call releases the caller's reference when it is done. Variables, tensors,
+ * loss, metric, initializer, schedule, callable, dataset, function) is taken: the C call releases the caller's reference when it is done. Variables, tensors,
  * pairs and every argument of a function or method are borrowed.
  */
 #ifndef TW_SPEC_H

@@ -150,7 +150,8 @@ static void the_tables_are_sound(void **state)
         for (int k = 0; k < s->field_count; k++) {
             const tw_field *f = &s->fields[k];
             assert_true(f->offset < s->args_size);
-            bool general = f->word && (!strcmp(f->word, "object") || !strcmp(f->word, "trackable") || !strcmp(f->word, "callable"));
+            bool general = f->word && (!strcmp(f->word, "object") || !strcmp(f->word, "trackable") || !strcmp(f->word, "callable") ||
+                                       !strcmp(f->word, "function"));
             if (f->kind == TW_KIND_HANDLE && !general && !tw_class_find(f->word))
                 fail_msg("%s: the argument %s names no class: %s", s->path, f->name, f->word);
         }

@@ -1,0 +1,145 @@
+"""Iterators over datasets: eager ones, those of functions, and optionals."""
+import thalweg as tf
+from thalweg import _core
+from thalweg._data import structure
+
+
+class OwnedIterator:
+    """Goes through a dataset, an element at a time."""
+
+    def __init__(self, dataset=None, resource=None, element_spec=None):
+        self._element_spec = dataset.element_spec if dataset is not None else element_spec
+        self._elements, self._symbolic = None, resource
+        if dataset is None:
+            return
+        if tf.executing_eagerly():
+            self._iterator = tf.data._rows._Iterator(dataset)
+            self._elements = _core.elements(self._iterator, structure.packer(self._element_spec))
+        else:
+            types, shapes = self._lists()
+            self._symbolic = tf.raw_ops.AnonymousIteratorV3(output_types=types, output_shapes=shapes)
+            tf.raw_ops.MakeIterator(dataset=dataset._variant_tensor, iterator=self._symbolic)
+
+    def _lists(self):
+        flat = structure.flat_specs(self._element_spec)
+        return [d for d, _ in flat], [s for _, s in flat]
+
+    element_spec = property(lambda self: self._element_spec)
+    _type_spec = property(lambda self: IteratorSpec(self._element_spec))
+
+    @property
+    def _iterator_resource(self):
+        return self._symbolic if self._symbolic is not None else self._iterator._resource
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._elements is not None and tf.executing_eagerly():
+            return next(self._elements)
+        if tf.executing_eagerly():
+            try:
+                return self._next_by_op()
+            except tf.errors.OutOfRangeError:
+                raise StopIteration from None
+        return self._next_by_op()
+
+    def _next_by_op(self):
+        types, shapes = self._lists()
+        tensors = tf.raw_ops.IteratorGetNext(iterator=self._iterator_resource, output_types=types, output_shapes=shapes)
+        return structure.pack(self._element_spec, tensors if isinstance(tensors, (list, tuple)) else [tensors])
+
+    def get_next(self):
+        """The next element; OutOfRangeError at the end."""
+        if self._elements is not None and tf.executing_eagerly():
+            try:
+                return next(self._elements)
+            except StopIteration:
+                raise tf.errors.OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]") from None
+        return self._next_by_op()
+
+    def get_next_as_optional(self):
+        """The next element as a tf.experimental.Optional."""
+        types, shapes = self._lists()
+        made = tf.raw_ops.IteratorGetNextAsOptional(iterator=self._iterator_resource, output_types=types, output_shapes=shapes)
+        return Optional(made, self._element_spec)
+
+
+class IteratorSpec:
+    """Iterators as arguments of functions."""
+
+    value_type = OwnedIterator
+
+    def __init__(self, element_spec):
+        self._element_spec = element_spec
+
+    element_spec = property(lambda self: self._element_spec)
+
+    def __eq__(self, other):
+        return isinstance(other, IteratorSpec) and structure.same(self._element_spec, other._element_spec)
+
+    def __hash__(self):
+        return hash(IteratorSpec)
+
+    def __repr__(self):
+        return "IteratorSpec(%r,)" % (self._element_spec,)
+
+
+class Optional:
+    """An element, or nothing."""
+
+    def __init__(self, variant, element_spec):
+        self._variant_tensor, self._element_spec = variant, element_spec
+
+    element_spec = property(lambda self: self._element_spec)
+
+    @staticmethod
+    def from_value(value):
+        """The optional of a value."""
+        value = structure.normalize(value)
+        spec = structure.spec_of(value)
+        return Optional(tf.raw_ops.OptionalFromValue(components=structure.tensors_of(value, spec)), spec)
+
+    @staticmethod
+    def empty(element_spec):
+        """The optional without a value."""
+        return Optional(tf.raw_ops.OptionalNone(), element_spec)
+
+    def has_value(self, name=None):
+        """Whether there is one, as a tensor."""
+        return tf.raw_ops.OptionalHasValue(optional=self._variant_tensor)
+
+    def get_value(self, name=None):
+        """The value; an error if there is none."""
+        flat = structure.flat_specs(self._element_spec)
+        tensors = tf.raw_ops.OptionalGetValue(optional=self._variant_tensor, output_types=[d for d, _ in flat], output_shapes=[s for _, s in flat])
+        return structure.pack(self._element_spec, tensors if isinstance(tensors, (list, tuple)) else [tensors])
+
+    def __repr__(self):
+        if not tf.executing_eagerly():
+            return "tf.experimental.Optional(element_spec=%r)" % (self._element_spec,)
+        return "tf.experimental.Optional(%s)" % (self.get_value() if bool(self.has_value()) else "None")
+
+
+class NumpyIterator:
+    """Elements with NumPy arrays instead of tensors."""
+
+    def __init__(self, dataset):
+        for spec in structure.flatten(dataset.element_spec):
+            if not isinstance(spec, tf.TensorSpec) and not isinstance(spec, (structure.NoneTensorSpec, structure.DatasetSpec)) \
+                    and not hasattr(spec, "_ragged"):
+                raise TypeError("`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values of type %s" %
+                                (spec.value_type,))
+        self._elements = iter(dataset)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        def leaf(value):
+            if value is None:
+                return None
+            if isinstance(value, tf.data.Dataset):
+                return NumpyIterator(value)
+            return value.numpy()
+        return structure.transform(leaf, next(self._elements))

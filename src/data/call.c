@@ -1,0 +1,75 @@
+/* Functions that steps of datasets call with elements: graph functions with the values that they captured. They run as plans, in whatever
+ * thread, without the embedding language (unless they call it themselves). */
+#include "data/data.h"
+#include "rows.h"
+
+enum { FEW = 32 };
+
+int tw__data_list_count(tw__kernel *kernel, const char *types_attr)
+{
+    return TW_ATTR(kernel, types_attr)->count;
+}
+
+tw_status tw__data_function_read(tw__data_function *f, tw__kernel *kernel, const char *attr, int first, int captures)
+{
+    tw__function *function = TW_ATTR(kernel, attr)->func;
+    if (!tw__is(function, &tw__function_class))
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the attr %s is no function", attr);
+    if (captures > function->input_count)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s takes %d inputs, and %d are captured", function->name, function->input_count,
+                          captures);
+    f->captures = tw__alloc_array((size_t)captures + 1, sizeof *f->captures);
+    if (!f->captures)
+        return tw__error_status();
+    f->function = tw_retain(function);
+    for (int i = 0; i < captures; i++)
+        f->captures[i] = tw_retain(kernel->inputs[first + i]);
+    f->capture_count = captures;
+    return TW_OK;
+}
+
+void tw__data_function_end(tw__data_function *f)
+{
+    tw_release(f->function);
+    for (int i = 0; i < f->capture_count; i++)
+        tw_release(f->captures[i]);
+    tw__free(f->captures);
+    *f = (tw__data_function){ 0 };
+}
+
+tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second, int second_count,
+                        tw_tensor **outputs)
+{
+    int count = first_count + second_count + f->capture_count;
+    if (count != f->function->input_count)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s takes %d inputs, got %d", f->function->name, f->function->input_count, count);
+    tw_tensor *few[FEW], **inputs = count <= FEW ? few : tw__alloc_array((size_t)count, sizeof *inputs);
+    if (!inputs)
+        return tw__error_status();
+    for (int i = 0; i < first_count; i++)
+        inputs[i] = first[i];
+    for (int i = 0; i < second_count; i++)
+        inputs[first_count + i] = second[i];
+    for (int i = 0; i < f->capture_count; i++)
+        inputs[first_count + second_count + i] = f->captures[i];
+    tw_status status = tw__function_run(f->function, inputs, outputs);
+    if (inputs != few)
+        tw__free(inputs);
+    return status;
+}
+
+tw_status tw__data_ask(const tw__data_function *f, tw_tensor *const *element, int count, const char *who, bool *answer)
+{
+    tw_tensor *result = NULL;
+    if (f->function->output_count != 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: the predicate gives %d tensors, expected one bool", who, f->function->output_count);
+    TW_TRY(tw__data_call(f, element, count, NULL, 0, &result));
+    tw_status status = TW_OK;
+    if (result->dtype != TW_BOOL || result->count != 1)
+        status = tw__fail(TW_INVALID_ARGUMENT, "%s: the predicate gave %s %s, expected one bool", who, tw_dtype_name(result->dtype),
+                          tw__shape_text(&result->shape));
+    else
+        *answer = *(const bool *)result->data;
+    tw_release(result);
+    return status;
+}

@@ -1,0 +1,151 @@
+/* Data sets: sequences of elements, an element being a flat list of tensors.
+ *
+ * A dataset that runs is a tw__dataset: an immutable description of one step over its inputs, made by the kernel of a TensorFlow op
+ * (BatchDatasetV2, …) and carried by a scalar tensor of dtype variant. So the same ops make datasets at once, in functions and in sessions. A
+ * cursor goes through a dataset once; it holds the cursors of the inputs.
+ *
+ * What users hold is a tw_dataset: that variant tensor, perhaps symbolic, with the dtypes and shapes of the elements. One class row per step
+ * works out those and calls the op. Structures (tuples, dicts) are the embedding language's. */
+#ifndef TW_DATA_H
+#define TW_DATA_H
+
+#include <thalweg/function.h>
+
+#include "function/function.h"
+#include "op/op.h"
+
+typedef struct tw__dataset tw__dataset;
+typedef struct tw__cursor tw__cursor;
+
+enum { TW_INFINITE = -1, TW_UNKNOWN_COUNT = -2, TW_AUTOTUNE = -1 };
+
+/* One step. `next` gives new references into element (as many as the dataset's count), or says that the sequence ended; after an error it may be
+ * called again and goes on behind the element that failed. */
+typedef struct tw__dataset_kind {
+    tw_class class;       /* parent tw__dataset_class; the size and the destroy of the description */
+    size_t cursor_size;
+    bool starts_inputs;   /* `start` makes the cursor of the input itself, if it makes one */
+    tw_status (*start)(tw__cursor *cursor);
+    tw_status (*next)(tw__cursor *cursor, tw_tensor **element, bool *end);
+    void (*stop)(tw__cursor *cursor);
+    int64_t (*cardinality)(tw__dataset *dataset);
+    /* Up to `limit` elements at once, stacked; *got is 0 at the end. Or NULL. */
+    tw_status (*rows)(tw__cursor *cursor, int64_t limit, tw_tensor **element, int64_t *got);
+} tw__dataset_kind;
+
+struct tw__dataset {
+    tw_object object;
+    int count;            /* tensors of an element */
+    tw_dtype *dtypes;
+    tw_shape *shapes;     /* may be partial */
+    tw__dataset *input;   /* a reference, or NULL */
+    int depth;            /* of the chain of inputs */
+};
+
+struct tw__cursor {
+    tw__dataset *dataset; /* a reference */
+    tw__cursor *input;
+    bool ended;
+};
+
+extern const tw_class tw__dataset_class;
+#define TW_DATASET_CLASS(name_, type_, destroy_) \
+    { .name = (name_), .parent = &tw__dataset_class, .size = sizeof(type_), .destroy = (destroy_) }
+
+/* ---- descriptions and cursors (dataset.c) ---- */
+/* A description of this kind, with the dtypes and shapes that the op's attrs tell, over the dataset in input 0 if `over_input`. */
+void *tw__dataset_make(tw__kernel *kernel, const tw__dataset_kind *kind, bool over_input);
+/* As output 0; takes it. NULL: the error. */
+tw_status tw__dataset_give(tw__kernel *kernel, void *dataset);
+tw_status tw__dataset_set_types(tw__dataset *dataset, const tw_dtype *dtypes, const tw_shape *shapes, int count);
+/* The dataset that a tensor holds; borrowed. NULL and an error if it holds none. */
+tw__dataset *tw__dataset_of(const char *who, const tw_tensor *variant);
+int64_t tw__dataset_cardinality(tw__dataset *dataset);
+int64_t tw__cardinality_same(tw__dataset *dataset);    /* that of the input */
+int64_t tw__cardinality_unknown(tw__dataset *dataset);
+
+tw__cursor *tw__cursor_new(tw__dataset *dataset);
+void tw__cursor_free(tw__cursor *cursor); /* NULL is fine */
+tw_status tw__cursor_next(tw__cursor *cursor, tw_tensor **element, bool *end);
+static inline const tw__dataset_kind *tw__kind_of(const tw__dataset *dataset)
+{
+    return (const tw__dataset_kind *)dataset->object.class;
+}
+void tw__element_end(tw_tensor **element, int count); /* releases, and leaves NULL */
+/* In loops that may go on for long without giving an element: fails when the user wants to stop. */
+tw_status tw__data_breathe(int64_t *rounds);
+
+/* Elements one behind the other, for steps that keep some. */
+typedef struct tw__elements {
+    tw_tensor **items; /* count tensors each */
+    size_t capacity, size;
+    int count;
+} tw__elements;
+/* Room for one more; its tensors are to be put there, and size counted. NULL: no memory. */
+tw_tensor **tw__elements_room(tw__elements *elements);
+void tw__elements_free(tw__elements *elements);
+/* One element of stacked tensors from `size` elements of the same shapes: "Cannot add tensor to the batch …". */
+tw_status tw__elements_stack(tw_tensor *const *items, int64_t size, int count, tw_tensor **stacked);
+
+/* ---- functions of elements (call.c) ---- */
+typedef struct tw__data_function {
+    tw__function *function; /* a reference */
+    tw_tensor **captures;   /* the values of its captures */
+    int capture_count;
+} tw__data_function;
+/* Of the attr of that name, with captures from inputs[first …]. */
+tw_status tw__data_function_read(tw__data_function *f, tw__kernel *kernel, const char *attr, int first, int captures);
+void tw__data_function_end(tw__data_function *f);
+/* Arguments are two lists, one behind the other. `outputs` has room for all outputs of the function. */
+tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second, int second_count,
+                        tw_tensor **outputs);
+/* A predicate: one bool. */
+tw_status tw__data_ask(const tw__data_function *f, tw_tensor *const *element, int count, const char *who, bool *answer);
+/* The number of an op's inputs that a list(type) attr counts. */
+int tw__data_list_count(tw__kernel *kernel, const char *types_attr);
+
+/* ---- what users hold (handle.c) ---- */
+struct tw_dataset {
+    tw_object object;
+    tw_tensor *variant;
+    tw_spec *specs;
+    int count;
+};
+/* The dataset that the op makes becomes self's; attrs for the elements' dtypes and shapes are added where the op has them. */
+tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
+                            int attr_count, const tw_spec *specs, int count);
+/* The same for a step over one dataset, with further inputs (taken, also after a failure; a NULL one is an error that is set already). The
+ * elements are like the input's, or as `specs` say (taken, too). */
+tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *input, tw_spec *specs, const tw_op *op, tw_tensor *const *further,
+                           int count, const tw_attr *attrs, int attr_count);
+/* An argument of the kind number as an int64 scalar; a new reference. */
+tw_tensor *tw__data_number(double value, void *object, const char *what);
+/* The graph function behind a `function` argument, for elements of these specs. A new reference; NULL: an error. */
+tw__function *tw__data_function_for(void *function, const tw_spec *specs, int count, const char *who);
+/* What its results are; *specs is from tw__alloc. */
+tw_status tw__data_results(const tw__function *function, tw_spec **specs);
+/* inputs[0] = variant, then further, then the captures: an array from tw__alloc, borrowed tensors. */
+tw_tensor **tw__data_inputs(tw_tensor *const *first, int first_count, const tw__function *const *functions, int function_count,
+                            tw_tensor *const *last, int last_count, int *count);
+/* A shape with one dimension more in front; without the first one. */
+tw_shape tw__shape_stacked(const tw_shape *shape, int64_t size);
+tw_shape tw__shape_row(const tw_shape *shape);
+
+/* ---- waiting ---- */
+/* Around whatever may wait for another thread that may need the embedding language's lock: set by that language; or NULL. */
+extern void *(*tw__wait_begin_hook)(void);
+extern void (*tw__wait_end_hook)(void *state);
+/* Turns the thread's error, an exception of the embedding language, into a code and a text, which may go to another thread; or NULL. */
+extern tw_status (*tw__data_foreign_hook)(void);
+static inline tw_status tw__data_plain_error(tw_status status)
+{
+    return status == TW_FOREIGN_ERROR && tw__data_foreign_hook ? tw__data_foreign_hook() : status;
+}
+
+/* ---- iterators (iterator.c) ---- */
+struct tw_iterator;
+/* The next element into `element`, which has room for tw__iterator_count tensors. */
+tw_status tw__iterator_next(struct tw_iterator *iterator, tw_tensor **element, bool *end);
+int tw__iterator_count(const struct tw_iterator *iterator);
+
+#endif

@@ -1,0 +1,221 @@
+/* Descriptions of datasets and the cursors that go through them; see data.h. */
+#include <time.h>
+
+#include "data/data.h"
+#include "op/list/list.h"
+#include "rows.h"
+
+enum { DEPTH_LIMIT = 1000, BREATHE_ROUNDS = 256, BREATHE_MILLISECONDS = 50 };
+
+static void dataset_destroy(void *self)
+{
+    tw__dataset *dataset = self;
+    tw__free(dataset->dtypes);
+    tw__free(dataset->shapes);
+    tw_release(dataset->input);
+}
+
+const tw_class tw__dataset_class = { .name = "DatasetVariant", .size = sizeof(tw__dataset), .destroy = dataset_destroy };
+
+tw_status tw__dataset_set_types(tw__dataset *dataset, const tw_dtype *dtypes, const tw_shape *shapes, int count)
+{
+    dataset->dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    dataset->shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
+    if (!dataset->dtypes || !dataset->shapes)
+        return tw__error_status();
+    memcpy(dataset->dtypes, dtypes, (size_t)count * sizeof *dtypes);
+    for (int i = 0; i < count; i++)
+        dataset->shapes[i] = shapes ? shapes[i] : TW_UNKNOWN_SHAPE;
+    dataset->count = count;
+    return TW_OK;
+}
+
+static const tw_attr *find_attr(const tw__kernel *kernel, const char *name)
+{
+    const tw__op_signature *signature = tw__op_signature_of(kernel->op);
+    for (int i = 0; signature && i < signature->attr_count; i++) {
+        if (strcmp(signature->attrs[i].name, name) == 0)
+            return &kernel->attrs[i];
+    }
+    return NULL;
+}
+
+static tw_status set_types_of_op(tw__kernel *kernel, tw__dataset *dataset)
+{
+    const tw_attr *types = find_attr(kernel, "output_types"), *shapes = find_attr(kernel, "output_shapes");
+    types = types ? types : find_attr(kernel, "Toutput_types");
+    if (!types) /* records and lines */
+        return tw__dataset_set_types(dataset, &(tw_dtype){ TW_STRING }, &TW_SCALAR, 1);
+    if (shapes && shapes->count != types->count)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%d output_types and %d output_shapes", types->count, shapes->count);
+    return tw__dataset_set_types(dataset, types->types, shapes ? shapes->shapes : NULL, types->count);
+}
+
+void *tw__dataset_make(tw__kernel *kernel, const tw__dataset_kind *kind, bool over_input)
+{
+    tw__dataset *input = over_input ? tw__dataset_of(kernel->op->name, kernel->inputs[0]) : NULL;
+    if (over_input && !input)
+        return NULL;
+    if (input && input->depth >= DEPTH_LIMIT) {
+        TW_OP_FAIL(kernel, TW_RESOURCE_EXHAUSTED, "datasets are nested more than %d deep", DEPTH_LIMIT);
+        return NULL;
+    }
+    tw__dataset *made = tw__object_new(&kind->class);
+    if (!made)
+        return NULL;
+    made->input = tw_retain(input);
+    made->depth = input ? input->depth + 1 : 0;
+    if (set_types_of_op(kernel, made) == TW_OK)
+        return made;
+    tw_release(made);
+    return NULL;
+}
+
+tw_status tw__dataset_give(tw__kernel *kernel, void *dataset)
+{
+    tw_tensor *variant = dataset ? tw__tensor_of_object(TW_VARIANT, dataset) : NULL;
+    tw_release(dataset);
+    return variant ? tw__output_take(kernel, 0, variant) : tw__error_status();
+}
+
+tw__dataset *tw__dataset_of(const char *who, const tw_tensor *variant)
+{
+    tw_object *object = variant && variant->dtype == TW_VARIANT ? tw__tensor_object(variant) : NULL;
+    if (object && tw__is(object, &tw__dataset_class))
+        return (tw__dataset *)object;
+    tw__fail(TW_INVALID_ARGUMENT, "%s: the input is no dataset but %s", who, object ? tw_class_name(object) : "an empty variant");
+    return NULL;
+}
+
+int64_t tw__dataset_cardinality(tw__dataset *dataset)
+{
+    const tw__dataset_kind *kind = tw__kind_of(dataset);
+    return kind->cardinality ? kind->cardinality(dataset) : TW_UNKNOWN_COUNT;
+}
+
+int64_t tw__cardinality_same(tw__dataset *dataset)
+{
+    return tw__dataset_cardinality(dataset->input);
+}
+
+int64_t tw__cardinality_unknown(tw__dataset *dataset)
+{
+    return dataset->input && tw__dataset_cardinality(dataset->input) == 0 ? 0 : TW_UNKNOWN_COUNT;
+}
+
+/* ---- cursors ---- */
+
+tw__cursor *tw__cursor_new(tw__dataset *dataset)
+{
+    const tw__dataset_kind *kind = tw__kind_of(dataset);
+    tw__cursor *cursor = tw__alloc_zero(kind->cursor_size ? kind->cursor_size : sizeof *cursor);
+    if (!cursor)
+        return NULL;
+    cursor->dataset = tw_retain(dataset);
+    bool good = true;
+    if (dataset->input && !kind->starts_inputs)
+        good = (cursor->input = tw__cursor_new(dataset->input)) != NULL;
+    if (good && (!kind->start || kind->start(cursor) == TW_OK))
+        return cursor;
+    tw__error_status();
+    tw__cursor_free(cursor);
+    return NULL;
+}
+
+void tw__cursor_free(tw__cursor *cursor)
+{
+    if (!cursor)
+        return;
+    const tw__dataset_kind *kind = tw__kind_of(cursor->dataset);
+    if (kind->stop)
+        kind->stop(cursor);
+    tw__cursor_free(cursor->input);
+    tw_release(cursor->dataset);
+    tw__free(cursor);
+}
+
+tw_status tw__cursor_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    *end = cursor->ended;
+    if (cursor->ended)
+        return TW_OK;
+    tw_status status = tw__kind_of(cursor->dataset)->next(cursor, element, end);
+    cursor->ended = status == TW_OK && *end;
+    return status;
+}
+
+void tw__element_end(tw_tensor **element, int count)
+{
+    for (int i = 0; i < count; i++) {
+        tw_release(element[i]);
+        element[i] = NULL;
+    }
+}
+
+tw_status tw__data_breathe(int64_t *rounds)
+{
+    static _Thread_local struct timespec last;
+    struct timespec now;
+    if (++*rounds % BREATHE_ROUNDS || !tw__interrupt_hook)
+        return TW_OK;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if ((now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000 < BREATHE_MILLISECONDS)
+        return TW_OK;
+    last = now;
+    return tw__interrupt_hook();
+}
+
+/* ---- several elements ---- */
+
+tw_tensor **tw__elements_room(tw__elements *elements)
+{
+    size_t width = (size_t)elements->count;
+    if (TW_GROW(elements->items, elements->capacity, (elements->size + 1) * width) != TW_OK)
+        return NULL;
+    return elements->items + elements->size * width;
+}
+
+void tw__elements_free(tw__elements *elements)
+{
+    for (size_t i = 0; i < elements->size * (size_t)elements->count; i++)
+        tw_release(elements->items[i]);
+    tw__free(elements->items);
+    *elements = (tw__elements){ .count = elements->count };
+}
+
+static tw_status stack_one(tw_tensor *const *items, int64_t size, int stride, tw_tensor **stacked)
+{
+    const tw_tensor *first = items[0];
+    if (first->shape.rank >= TW_MAX_RANK)
+        return tw__fail(TW_UNIMPLEMENTED, "a batch of tensors of rank %d", first->shape.rank);
+    tw_shape shape = tw__shape_stacked(&first->shape, size);
+    *stacked = tw__tensor_empty(first->dtype, &shape);
+    tw_status status = *stacked ? TW_OK : tw__error_status();
+    for (int64_t i = 0; status == TW_OK && i < size; i++) {
+        const tw_tensor *item = items[i * stride];
+        if (item->dtype != first->dtype || !tw__shape_equal(&item->shape, &first->shape))
+            status = tw__fail(TW_INVALID_ARGUMENT,
+                              "Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: %s, [batch]: %s "
+                              "[Op:IteratorGetNext]",
+                              tw__shape_text(&item->shape), tw__shape_text(&first->shape));
+        else
+            status = tw__list_copy_elements(*stacked, i * first->count, item, 0, first->count);
+    }
+    if (status != TW_OK) {
+        tw_release(*stacked);
+        *stacked = NULL;
+    }
+    return status;
+}
+
+tw_status tw__elements_stack(tw_tensor *const *items, int64_t size, int count, tw_tensor **stacked)
+{
+    for (int k = 0; k < count; k++) {
+        tw_status status = stack_one(items + k, size, count, &stacked[k]);
+        if (status != TW_OK) {
+            tw__element_end(stacked, k);
+            return status;
+        }
+    }
+    return TW_OK;
+}

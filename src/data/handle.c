@@ -1,0 +1,265 @@
+/* Datasets as users hold them: the variant tensor that an op gave, with the dtypes and shapes of the elements; see data.h. */
+#include <math.h>
+
+#include "data/data.h"
+#include "function/cache.h"
+#include "rows.h"
+
+static void handle_destroy(void *self)
+{
+    struct tw_dataset *dataset = self;
+    tw_release(dataset->variant);
+    tw__free(dataset->specs);
+}
+
+static tw_status handle_init(void *self, __attribute__((unused)) const void *args)
+{
+    if (((tw_object *)self)->class == &tw__class_dataset)
+        return tw__fail(TW_TYPE_ERROR, "Dataset can't be made by itself: use from_tensor_slices, from_tensors, range, …");
+    return TW_OK;
+}
+
+TW_CLASS(dataset, "data.Dataset() -> dataset", .size = sizeof(struct tw_dataset), .init = handle_init, .destroy = handle_destroy,
+         .drop_config = true, .doc = "A sequence of elements, each of one or more tensors.");
+
+/* ---- applying ops ---- */
+
+static bool has_attr(const tw__op_signature *signature, const char *name)
+{
+    for (int i = 0; i < signature->attr_count; i++) {
+        if (strcmp(signature->attrs[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
+                            int attr_count, const tw_spec *specs, int count)
+{
+    const tw__op_signature *signature = tw__op_signature_of(op);
+    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    tw_shape *shapes = tw__alloc_array((size_t)count + 1, sizeof *shapes);
+    self->specs = tw__alloc_array((size_t)count + 1, sizeof *self->specs);
+    tw_status status = signature && dtypes && shapes && self->specs && attr_count + 2 <= TW_MAX_ATTRS ? TW_OK : tw__error_status();
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        self->specs[i] = specs[i];
+        dtypes[i] = specs[i].dtype;
+        shapes[i] = specs[i].shape;
+    }
+    if (status == TW_OK) {
+        self->count = count;
+        tw_attr all[TW_MAX_ATTRS];
+        int known = 0;
+        for (; known < attr_count; known++)
+            all[known] = attrs[known];
+        if (has_attr(signature, "output_types"))
+            all[known++] = TW_A_TYPES("output_types", dtypes, count);
+        if (has_attr(signature, "output_shapes"))
+            all[known++] = (tw_attr){ .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = count, .shapes = shapes };
+        self->variant = tw__call(op, inputs, input_count, all, known);
+        if (!self->variant)
+            status = tw__error_status();
+    }
+    tw__free(dtypes);
+    tw__free(shapes);
+    return status;
+}
+
+tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *input, tw_spec *specs, const tw_op *op, tw_tensor *const *further,
+                           int count, const tw_attr *attrs, int attr_count)
+{
+    tw_tensor *inputs[8] = { input->variant };
+    tw_status status = count < 8 ? TW_OK : tw__fail(TW_INTERNAL, "%s: too many inputs", op->name);
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        inputs[i + 1] = further[i];
+        if (!further[i])
+            status = tw__error_status();
+    }
+    if (status == TW_OK)
+        status = tw__dataset_apply(self, op, inputs, count + 1, attrs, attr_count, specs ? specs : input->specs, input->count);
+    for (int i = 0; i < count; i++)
+        tw_release(further[i]);
+    tw__free(specs);
+    return status;
+}
+
+tw_tensor *tw__data_number(double value, void *object, const char *what)
+{
+    if (object && tw__is(object, &tw__tensor_class)) {
+        tw_tensor *tensor = object;
+        if (tensor->dtype == TW_INT64)
+            return tw_retain(tensor);
+        if (tw__dtype_is_integer(tensor->dtype))
+            return TW_CALL(Cast, TW_IN(tensor), TW_WITH(TW_A_TYPE("DstT", TW_INT64)));
+        tw__fail(TW_TYPE_ERROR, "%s must be an integer, got a tensor of dtype %s", what, tw_dtype_name(tensor->dtype));
+        return NULL;
+    }
+    if (object || isnan(value) || value != floor(value) || fabs(value) > 9007199254740992.0) {
+        tw__fail(TW_TYPE_ERROR, "Cannot convert %.15g to EagerTensor of dtype int64 (the argument %s)", value, what);
+        return NULL;
+    }
+    return tw_tensor_int64((int64_t)value);
+}
+
+/* ---- functions ---- */
+
+tw__function *tw__data_function_for(void *object, const tw_spec *specs, int count, const char *who)
+{
+    tw__function *f = tw__is(object, &tw__function_class) ? tw_retain(object) : tw__function_concrete(object, specs, count);
+    if (f && f->argument_count != count) {
+        tw__fail(TW_INVALID_ARGUMENT, "%s: the function %s takes %d arguments; elements have %d", who, f->name, f->argument_count, count);
+        tw_release(f);
+        return NULL;
+    }
+    return f;
+}
+
+tw_status tw__data_results(const tw__function *f, tw_spec **specs)
+{
+    *specs = tw__alloc_array((size_t)f->output_count + 1, sizeof **specs);
+    if (!*specs)
+        return tw__error_status();
+    for (int i = 0; i < f->output_count; i++)
+        (*specs)[i] = (tw_spec){ tw__function_output_dtype(f, i), *tw__function_output_shape(f, i) };
+    return TW_OK;
+}
+
+tw_tensor **tw__data_inputs(tw_tensor *const *first, int first_count, const tw__function *const *functions, int function_count,
+                            tw_tensor *const *last, int last_count, int *count)
+{
+    int all = first_count + last_count;
+    for (int i = 0; i < function_count; i++)
+        all += functions[i]->input_count - functions[i]->argument_count;
+    tw_tensor **inputs = tw__alloc_array((size_t)all + 1, sizeof *inputs);
+    *count = 0;
+    if (!inputs)
+        return NULL;
+    for (int i = 0; i < first_count; i++)
+        inputs[(*count)++] = first[i];
+    for (int i = 0; i < function_count; i++) {
+        for (int k = 0; k < functions[i]->input_count - functions[i]->argument_count; k++)
+            inputs[(*count)++] = functions[i]->captures[k];
+    }
+    for (int i = 0; i < last_count; i++)
+        inputs[(*count)++] = last[i];
+    return inputs;
+}
+
+/* ---- shapes ---- */
+
+tw_shape tw__shape_stacked(const tw_shape *shape, int64_t size)
+{
+    if (shape->rank < 0 || shape->rank >= TW_MAX_RANK)
+        return TW_UNKNOWN_SHAPE;
+    tw_shape stacked = { .rank = shape->rank + 1, .dims = { size } };
+    memcpy(stacked.dims + 1, shape->dims, (size_t)shape->rank * sizeof *shape->dims);
+    return stacked;
+}
+
+tw_shape tw__shape_row(const tw_shape *shape)
+{
+    if (shape->rank < 1)
+        return TW_UNKNOWN_SHAPE;
+    tw_shape row = { .rank = shape->rank - 1 };
+    memcpy(row.dims, shape->dims + 1, (size_t)row.rank * sizeof *row.dims);
+    return row;
+}
+
+/* ---- what a dataset tells of itself ---- */
+
+TW_PROPERTY(dataset_variant_tensor, "data.Dataset._variant_tensor(self: dataset) -> tensor", "The tensor that stands for the dataset in graphs.")
+{
+    return tw_retain(args->self->variant);
+}
+
+TW_METHOD(dataset_types, "data.Dataset._flat_types(self: dataset) -> value", "The dtypes of an element's tensors.")
+{
+    int count = args->self->count;
+    tw_value list = { .kind = TW_VALUE_LIST, .list = { tw__alloc_array((size_t)count + 1, sizeof(tw_value)), 0 } };
+    for (; list.list.items && list.list.count < count; list.list.count++)
+        list.list.items[list.list.count] = (tw_value){ .kind = TW_VALUE_DTYPE, .dtype = args->self->specs[list.list.count].dtype };
+    return list;
+}
+
+TW_METHOD(dataset_shapes, "data.Dataset._flat_shapes(self: dataset) -> value", "The shapes of an element's tensors, as far as they are known.")
+{
+    int count = args->self->count;
+    tw_value list = { .kind = TW_VALUE_LIST, .list = { tw__alloc_array((size_t)count + 1, sizeof(tw_value)), 0 } };
+    for (; list.list.items && list.list.count < count; list.list.count++) {
+        tw_shape *shape = tw__alloc(sizeof *shape);
+        if (!shape)
+            break;
+        *shape = args->self->specs[list.list.count].shape;
+        list.list.items[list.list.count] = (tw_value){ .kind = TW_VALUE_SHAPE, .shape = shape };
+    }
+    return list;
+}
+
+static tw_status cardinality_shape(tw__inference *inference)
+{
+    return tw_shape_scalar(inference);
+}
+
+static tw_status cardinality_compute(tw__kernel *kernel)
+{
+    tw__dataset *dataset = tw__dataset_of(kernel->op->name, kernel->inputs[0]);
+    if (!dataset)
+        return tw__error_status();
+    *(int64_t *)kernel->outputs[0]->data = tw__dataset_cardinality(dataset);
+    return TW_OK;
+}
+
+TW_OP(DatasetCardinality,
+    .inputs = "input_dataset: variant", .outputs = "cardinality: int64", .attrs = "cardinality_options: string = ''",
+    .shape = cardinality_shape, .compute = cardinality_compute, .doc = "The number of elements; -1: there is no end, -2: it is not known.");
+
+TW_METHOD(dataset_cardinality, "data.Dataset.cardinality(self: dataset, name: str = None) -> tensor",
+          "The number of elements as an int64 scalar: INFINITE_CARDINALITY if there is no end, UNKNOWN_CARDINALITY if it is not known.")
+{
+    return TW_UNARY(DatasetCardinality, args->self->variant);
+}
+
+/* ---- a dataset of a variant tensor ---- */
+
+static tw_status read_specs(const tw_dataset_variant_args *args, tw_spec *specs)
+{
+    int64_t at = 0;
+    for (int64_t i = 0; i < args->types.count; i++) {
+        if (at >= args->shapes.count || args->shapes.items[at] > TW_MAX_RANK || args->shapes.items[at] > args->shapes.count - at - 1)
+            return tw__fail(TW_INVALID_ARGUMENT, "_VariantDataset: shapes end too early");
+        specs[i].dtype = (tw_dtype)args->types.items[i];
+        specs[i].shape = (tw_shape){ .rank = (int32_t)args->shapes.items[at++] };
+        for (int d = 0; d < specs[i].shape.rank; d++)
+            specs[i].shape.dims[d] = args->shapes.items[at++];
+        if (!tw__dtype_is_valid(specs[i].dtype))
+            return tw__fail(TW_INVALID_ARGUMENT, "_VariantDataset: there is no dtype %d", (int)specs[i].dtype);
+    }
+    return TW_OK;
+}
+
+static tw_status variant_init(void *pointer, const void *arguments)
+{
+    struct tw_dataset *self = pointer;
+    const tw_dataset_variant_args *args = arguments;
+    const tw__dataset *inner = NULL;
+    if (args->variant->dtype != TW_VARIANT)
+        return tw__fail(TW_TYPE_ERROR, "_VariantDataset: a tensor of dtype variant is expected, got %s", tw_dtype_name(args->variant->dtype));
+    if (!args->types.given && !(inner = tw__dataset_of("_VariantDataset", args->variant)))
+        return tw__error_status();
+    int count = inner ? inner->count : (int)args->types.count;
+    self->specs = tw__alloc_array((size_t)count + 1, sizeof *self->specs);
+    if (!self->specs)
+        return tw__error_status();
+    for (int i = 0; inner && i < count; i++)
+        self->specs[i] = (tw_spec){ inner->dtypes[i], inner->shapes[i] };
+    if (!inner)
+        TW_TRY(read_specs(args, self->specs));
+    self->count = count;
+    self->variant = tw_retain(args->variant);
+    return TW_OK;
+}
+
+TW_CLASS(dataset_variant, "data._VariantDataset(variant: tensor, types: ints = None, shapes: ints = None) -> dataset",
+         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = variant_init, .drop_config = true,
+         .doc = "The dataset that a variant tensor holds. Without types its own are asked for; else `types` are the numbers of the dtypes, and "
+                "`shapes` has for each the rank (-1: unknown) and the dimensions (-1: unknown), one behind the other.");

@@ -1,0 +1,314 @@
+/* Iterators: where programs stand in a dataset. In graphs an iterator is a resource: AnonymousIteratorV3 makes one, MakeIterator puts it at the
+ * beginning of a dataset, IteratorGetNext steps. One that is there for Python or C programs is the same object. */
+#include <pthread.h>
+
+#include "data/data.h"
+#include "rows.h"
+
+struct tw_iterator {
+    tw_object object;
+    tw__cursor *cursor;   /* NULL: not at a dataset yet */
+    pthread_mutex_t lock; /* held while it steps */
+    uint32_t generation;
+};
+
+static tw_status iterator_init(void *pointer, const void *arguments)
+{
+    struct tw_iterator *self = pointer;
+    const tw_iterator_args *args = arguments;
+    pthread_mutex_init(&self->lock, NULL);
+    self->generation = atomic_load(&tw__process_generation);
+    if (!args->dataset)
+        return TW_OK;
+    tw__dataset *dataset = tw__dataset_of("iter", args->dataset->variant);
+    if (!dataset)
+        return tw__error_status();
+    self->cursor = tw__cursor_new(dataset);
+    return self->cursor ? TW_OK : tw__error_status();
+}
+
+static void iterator_destroy(void *pointer)
+{
+    struct tw_iterator *self = pointer;
+    tw__cursor_free(self->cursor);
+    pthread_mutex_destroy(&self->lock);
+}
+
+TW_CLASS(iterator, "data._Iterator(dataset: dataset = None) -> iterator", .size = sizeof(struct tw_iterator), .init = iterator_init,
+         .destroy = iterator_destroy, .drop_config = true, .doc = "Goes through a dataset.");
+
+/* Who waits here may hold the embedding language's lock, which the thread that steps may need. */
+static void take_lock(struct tw_iterator *self)
+{
+    uint32_t now = atomic_load(&tw__process_generation);
+    if (self->generation != now) { /* forked: the thread that held it is not here */
+        pthread_mutex_init(&self->lock, NULL);
+        self->generation = now;
+    }
+    if (pthread_mutex_trylock(&self->lock) == 0)
+        return;
+    void *held = tw__wait_begin_hook ? tw__wait_begin_hook() : NULL;
+    pthread_mutex_lock(&self->lock);
+    if (held)
+        tw__wait_end_hook(held);
+}
+
+tw_status tw__iterator_next(struct tw_iterator *self, tw_tensor **element, bool *end)
+{
+    take_lock(self);
+    tw__outside outside = tw__outside_begin();
+    tw_status status = self->cursor ? tw__cursor_next(self->cursor, element, end)
+                                    : tw__fail(TW_FAILED_PRECONDITION, "GetNext() failed because the iterator has not been initialized. Ensure "
+                                                                       "that you have run the initializer operation for this iterator before "
+                                                                       "getting the next element.");
+    status = tw__data_plain_error(status);
+    tw__outside_end(outside);
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+int tw__iterator_count(const struct tw_iterator *self)
+{
+    return self->cursor ? self->cursor->dataset->count : 0;
+}
+
+TW_METHOD(iterator_next, "data._Iterator.next_element(self: iterator) -> tensors", "The tensors of the next element; none at the end.")
+{
+    int count = tw__iterator_count(args->self);
+    tw_tensors element = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };
+    bool end = false;
+    if (!element.items)
+        return (tw_tensors){ 0 };
+    if (tw__iterator_next(args->self, element.items, &end) != TW_OK || end) {
+        tw__free(element.items);
+        return (tw_tensors){ 0 };
+    }
+    return element;
+}
+
+TW_PROPERTY(iterator_resource, "data._Iterator._resource(self: iterator) -> tensor", "The tensor that stands for the iterator in graphs.")
+{
+    return tw__tensor_of_object(TW_RESOURCE, args->self);
+}
+
+/* ---- ops ---- */
+
+static struct tw_iterator *iterator_of(tw__kernel *kernel, int input)
+{
+    tw_object *object = kernel->inputs[input]->dtype == TW_RESOURCE ? tw__tensor_object(kernel->inputs[input]) : NULL;
+    if (object && tw__is(object, &tw__class_iterator))
+        return (struct tw_iterator *)object;
+    TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the input is no iterator");
+    return NULL;
+}
+
+static tw_status anonymous_compute(tw__kernel *kernel)
+{
+    struct tw_iterator *made = tw_class_make(&tw__class_iterator, &(tw_iterator_args){ 0 });
+    tw_tensor *handle = made ? tw__tensor_of_object(TW_RESOURCE, made) : NULL;
+    tw_release(made);
+    return handle ? tw__output_take(kernel, 0, handle) : tw__error_status();
+}
+
+static tw_status make_compute(tw__kernel *kernel)
+{
+    struct tw_iterator *iterator = iterator_of(kernel, 1);
+    tw__dataset *dataset = iterator ? tw__dataset_of(kernel->op->name, kernel->inputs[0]) : NULL;
+    tw__cursor *cursor = dataset ? tw__cursor_new(dataset) : NULL;
+    if (!cursor)
+        return tw__error_status();
+    take_lock(iterator);
+    tw__cursor *before = iterator->cursor;
+    iterator->cursor = cursor;
+    pthread_mutex_unlock(&iterator->lock);
+    tw__cursor_free(before);
+    return TW_OK;
+}
+
+static tw_status elements_shape(tw__inference *inference)
+{
+    const tw_attr *shapes = TW_ATTR(inference, "output_shapes");
+    if (shapes->count != inference->output_count)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%d output_shapes for %d components", shapes->count, inference->output_count);
+    for (int i = 0; i < inference->output_count; i++)
+        inference->out_shapes[i] = shapes->shapes[i];
+    return TW_OK;
+}
+
+static tw_status check_types(tw__kernel *kernel, tw_tensor *const *element, int count)
+{
+    const tw_attr *types = TW_ATTR(kernel, "output_types");
+    if (types->count != count)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "elements have %d components, expected %d", count, types->count);
+    for (int i = 0; i < count; i++) {
+        if (element[i]->dtype != types->types[i])
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "component %d is %s, expected %s", i, tw_dtype_name(element[i]->dtype),
+                              tw_dtype_name(types->types[i]));
+    }
+    return TW_OK;
+}
+
+/* The next element of the iterator in input 0, into an array from tw__alloc; NULL items at the end. */
+static tw_status step(tw__kernel *kernel, tw_tensor ***items, int *count)
+{
+    struct tw_iterator *iterator = iterator_of(kernel, 0);
+    *items = NULL;
+    if (!iterator)
+        return tw__error_status();
+    *count = tw__iterator_count(iterator);
+    tw_tensor **element = tw__alloc_array((size_t)*count + 1, sizeof *element);
+    bool end = false;
+    tw_status status = element ? tw__iterator_next(iterator, element, &end) : tw__error_status();
+    if (status == TW_OK && !end && (status = check_types(kernel, element, *count)) != TW_OK)
+        tw__element_end(element, *count);
+    if (status == TW_OK && !end)
+        *items = element;
+    else
+        tw__free(element);
+    return status;
+}
+
+static tw_status next_compute(tw__kernel *kernel)
+{
+    tw_tensor **element = NULL;
+    int count = 0;
+    TW_TRY(step(kernel, &element, &count));
+    if (!element)
+        return tw__fail(TW_OUT_OF_RANGE, "End of sequence [Op:IteratorGetNext]");
+    for (int i = 0; i < count; i++)
+        kernel->outputs[i] = element[i];
+    tw__free(element);
+    return TW_OK;
+}
+
+TW_OP(AnonymousIteratorV3,
+    .inputs = "", .outputs = "handle: resource", .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
+    .shape = tw_shape_scalar, .compute = anonymous_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+    .doc = "A new iterator, at no dataset yet.");
+
+TW_OP(MakeIterator,
+    .inputs = "dataset: variant, iterator: resource", .outputs = "", .attrs = "", .shape = tw_shape_none, .compute = make_compute,
+    .stateful = true, .no_gradient = true, .doc = "Puts an iterator at the beginning of a dataset.");
+
+TW_OP(IteratorGetNext,
+    .inputs = "iterator: resource", .outputs = "components: output_types",
+    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
+    .shape = elements_shape, .compute = next_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+    .doc = "The next element; OUT_OF_RANGE at the end.");
+
+TW_OP(IteratorGetNextSync,
+    .inputs = "iterator: resource", .outputs = "components: output_types",
+    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
+    .shape = elements_shape, .compute = next_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+    .doc = "The next element; OUT_OF_RANGE at the end.");
+
+/* ---- optionals: an element, or nothing ---- */
+
+typedef struct optional {
+    tw_object object;
+    tw_tensor **items; /* NULL: nothing */
+    int count;
+} optional;
+
+static void optional_destroy(void *pointer)
+{
+    optional *self = pointer;
+    for (int i = 0; self->items && i < self->count; i++)
+        tw_release(self->items[i]);
+    tw__free(self->items);
+}
+
+static const tw_class optional_class = { .name = "Optional", .size = sizeof(optional), .destroy = optional_destroy };
+
+/* Takes the items. */
+static tw_status give_optional(tw__kernel *kernel, tw_tensor **items, int count)
+{
+    optional *made = tw__object_new(&optional_class);
+    if (!made) {
+        tw__element_end(items, items ? count : 0);
+        tw__free(items);
+        return tw__error_status();
+    }
+    made->items = items;
+    made->count = count;
+    tw_tensor *variant = tw__tensor_of_object(TW_VARIANT, made);
+    tw_release(made);
+    return variant ? tw__output_take(kernel, 0, variant) : tw__error_status();
+}
+
+static tw_status next_optional_compute(tw__kernel *kernel)
+{
+    tw_tensor **element = NULL;
+    int count = 0;
+    TW_TRY(step(kernel, &element, &count));
+    return give_optional(kernel, element, count);
+}
+
+static tw_status from_value_compute(tw__kernel *kernel)
+{
+    tw_tensor **items = tw__alloc_array((size_t)kernel->input_count + 1, sizeof *items);
+    if (!items)
+        return tw__error_status();
+    for (int i = 0; i < kernel->input_count; i++)
+        items[i] = tw_retain(kernel->inputs[i]);
+    return give_optional(kernel, items, kernel->input_count);
+}
+
+static tw_status none_compute(tw__kernel *kernel)
+{
+    return give_optional(kernel, NULL, 0);
+}
+
+static optional *optional_of(tw__kernel *kernel)
+{
+    tw_object *object = tw__tensor_object(kernel->inputs[0]);
+    if (object && tw__is(object, &optional_class))
+        return (optional *)object;
+    TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the input is no optional");
+    return NULL;
+}
+
+static tw_status has_value_compute(tw__kernel *kernel)
+{
+    const optional *o = optional_of(kernel);
+    if (!o)
+        return tw__error_status();
+    *(bool *)kernel->outputs[0]->data = o->items != NULL;
+    return TW_OK;
+}
+
+static tw_status get_value_compute(tw__kernel *kernel)
+{
+    const optional *o = optional_of(kernel);
+    if (!o)
+        return tw__error_status();
+    if (!o->items)
+        return tw__fail(TW_INVALID_ARGUMENT, "The given optional does not have a value. [Op:OptionalGetValue]");
+    TW_TRY(check_types(kernel, o->items, o->count));
+    for (int i = 0; i < o->count; i++)
+        kernel->outputs[i] = tw_retain(o->items[i]);
+    return TW_OK;
+}
+
+TW_OP(IteratorGetNextAsOptional,
+    .inputs = "iterator: resource", .outputs = "optional: variant",
+    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
+    .shape = tw_shape_scalar, .compute = next_optional_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+    .doc = "The next element, or nothing at the end.");
+
+TW_OP(OptionalFromValue,
+    .inputs = "components: Toutput_types", .outputs = "optional: variant", .attrs = "Toutput_types: list(type) >= 1",
+    .shape = tw_shape_scalar, .compute = from_value_compute, .makes_outputs = true, .no_gradient = true, .doc = "An optional that has a value.");
+
+TW_OP(OptionalNone,
+    .inputs = "", .outputs = "optional: variant", .attrs = "", .shape = tw_shape_scalar, .compute = none_compute, .makes_outputs = true,
+    .no_gradient = true, .doc = "An optional without a value.");
+
+TW_OP(OptionalHasValue,
+    .inputs = "optional: variant", .outputs = "has_value: bool", .attrs = "", .shape = tw_shape_scalar, .compute = has_value_compute,
+    .no_gradient = true, .doc = "Whether there is a value.");
+
+TW_OP(OptionalGetValue,
+    .inputs = "optional: variant", .outputs = "components: output_types",
+    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
+    .shape = elements_shape, .compute = get_value_compute, .makes_outputs = true, .no_gradient = true, .doc = "The value; an error if there is none.");

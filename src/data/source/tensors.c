@@ -1,0 +1,279 @@
+/* Datasets of tensors that are there: one element (TensorDataset), the rows of tensors (TensorSliceDataset), and numbers (RangeDataset). */
+#include "data/data.h"
+#include "rows.h"
+
+/* ---- TensorDataset and TensorSliceDataset ---- */
+
+typedef struct tensors_dataset {
+    tw__dataset base;
+    tw_tensor **tensors; /* base.count of them */
+    int64_t rows;
+} tensors_dataset;
+
+typedef struct tensors_cursor {
+    tw__cursor base;
+    int64_t at;
+} tensors_cursor;
+
+static void tensors_destroy(void *pointer)
+{
+    tensors_dataset *self = pointer;
+    for (int i = 0; self->tensors && i < self->base.count; i++)
+        tw_release(self->tensors[i]);
+    tw__free(self->tensors);
+}
+
+static tw_status hold_tensors(tw__kernel *kernel, tensors_dataset *self)
+{
+    self->tensors = tw__alloc_array((size_t)kernel->input_count + 1, sizeof *self->tensors);
+    if (!self->tensors)
+        return tw__error_status();
+    if (kernel->input_count != self->base.count)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%d components for elements of %d", kernel->input_count, self->base.count);
+    for (int i = 0; i < kernel->input_count; i++)
+        self->tensors[i] = tw_retain(kernel->inputs[i]);
+    return TW_OK;
+}
+
+static tw_status whole_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    tensors_cursor *c = (tensors_cursor *)cursor;
+    const tensors_dataset *self = (const tensors_dataset *)cursor->dataset;
+    *end = c->at++ > 0;
+    for (int i = 0; !*end && i < self->base.count; i++)
+        element[i] = tw_retain(self->tensors[i]);
+    return TW_OK;
+}
+
+static int64_t rows_cardinality(tw__dataset *dataset)
+{
+    return ((tensors_dataset *)dataset)->rows;
+}
+
+static tw_status slice_rows(tw__cursor *cursor, int64_t limit, bool single, tw_tensor **element, int64_t *got)
+{
+    tensors_cursor *c = (tensors_cursor *)cursor;
+    const tensors_dataset *self = (const tensors_dataset *)cursor->dataset;
+    int64_t left = self->rows - c->at;
+    *got = left < limit ? left : limit;
+    for (int i = 0; *got && i < self->base.count; i++) {
+        tw_tensor *whole = self->tensors[i];
+        tw_shape shape = tw__shape_row(&whole->shape);
+        int64_t row = whole->count / self->rows;
+        if (!single)
+            shape = tw__shape_stacked(&shape, *got);
+        element[i] = tw__tensor_slice_view(whole, &shape, c->at * row);
+        if (!element[i]) {
+            tw__element_end(element, i);
+            return tw__error_status();
+        }
+    }
+    c->at += *got;
+    return TW_OK;
+}
+
+static tw_status slices_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    int64_t got = 0;
+    TW_TRY(slice_rows(cursor, 1, true, element, &got));
+    *end = !got;
+    return TW_OK;
+}
+
+static tw_status slices_rows(tw__cursor *cursor, int64_t limit, tw_tensor **element, int64_t *got)
+{
+    return slice_rows(cursor, limit, false, element, got);
+}
+
+static const tw__dataset_kind whole_kind = {
+    .class = TW_DATASET_CLASS("TensorDataset", tensors_dataset, tensors_destroy), .cursor_size = sizeof(tensors_cursor), .next = whole_next,
+    .cardinality = rows_cardinality,
+};
+static const tw__dataset_kind slices_kind = {
+    .class = TW_DATASET_CLASS("TensorSliceDataset", tensors_dataset, tensors_destroy), .cursor_size = sizeof(tensors_cursor),
+    .next = slices_next, .cardinality = rows_cardinality, .rows = slices_rows,
+};
+
+static tw_status whole_compute(tw__kernel *kernel)
+{
+    tensors_dataset *self = tw__dataset_make(kernel, &whole_kind, false);
+    if (self && hold_tensors(kernel, self) != TW_OK) {
+        tw_release(self);
+        return tw__error_status();
+    }
+    if (self)
+        self->rows = 1;
+    return tw__dataset_give(kernel, self);
+}
+
+static tw_status check_rows(tw__kernel *kernel, tensors_dataset *self)
+{
+    for (int i = 0; i < self->base.count; i++) {
+        const tw_shape *shape = &kernel->inputs[i]->shape;
+        if (shape->rank < 1)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "component %d is a scalar; all components must be at least 1-dimensional", i);
+        if (i && shape->dims[0] != self->rows)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
+                              "All components must have the same size in the 0th dimension: component 0 has %lld, component %d has %lld",
+                              (long long)self->rows, i, (long long)shape->dims[0]);
+        self->rows = shape->dims[0];
+    }
+    return TW_OK;
+}
+
+static tw_status slices_compute(tw__kernel *kernel)
+{
+    tensors_dataset *self = tw__dataset_make(kernel, &slices_kind, false);
+    if (self && (hold_tensors(kernel, self) != TW_OK || check_rows(kernel, self) != TW_OK)) {
+        tw_release(self);
+        return tw__error_status();
+    }
+    return tw__dataset_give(kernel, self);
+}
+
+TW_OP(TensorDataset,
+    .inputs = "components: Toutput_types", .outputs = "handle: variant",
+    .attrs = "Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
+    .shape = tw_shape_scalar, .compute = whole_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+    .doc = "The dataset of one element.");
+
+TW_OP(TensorSliceDataset,
+    .inputs = "components: Toutput_types", .outputs = "handle: variant",
+    .attrs = "Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1, is_files: bool = false, metadata: string = '', "
+             "replicate_on_split: bool = false",
+    .shape = tw_shape_scalar, .compute = slices_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+    .doc = "The dataset of the tensors' rows.");
+
+static tw_status whole_init(void *self, const void *arguments)
+{
+    const tw_dataset_from_tensors_args *args = arguments;
+    tw_spec *specs = tw__alloc_array((size_t)args->tensors.count + 1, sizeof *specs);
+    for (int64_t i = 0; specs && i < args->tensors.count; i++)
+        specs[i] = (tw_spec){ args->tensors.items[i]->dtype, args->tensors.items[i]->shape };
+    int count = (int)args->tensors.count;
+    tw_status status = specs ? tw__dataset_apply(self, &tw__op_TensorDataset, args->tensors.items, count, NULL, 0, specs, count) : tw__error_status();
+    tw__free(specs);
+    return status;
+}
+
+TW_CLASS(dataset_from_tensors, "data._TensorDataset(tensors: tensors) -> dataset", .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset),
+         .init = whole_init, .drop_config = true, .doc = "A dataset of one element.");
+
+static tw_status slices_init(void *self, const void *arguments)
+{
+    const tw_dataset_from_tensor_slices_args *args = arguments;
+    tw_spec *specs = tw__alloc_array((size_t)args->tensors.count + 1, sizeof *specs);
+    tw_status status = specs ? TW_OK : tw__error_status();
+    int64_t rows = -1;
+    for (int64_t i = 0; status == TW_OK && i < args->tensors.count; i++) {
+        const tw_shape *shape = &args->tensors.items[i]->shape;
+        specs[i] = (tw_spec){ args->tensors.items[i]->dtype, tw__shape_row(shape) };
+        if (shape->rank == 0)
+            status = tw__fail(TW_VALUE_ERROR, "Unbatching a tensor is only supported for rank >= 1");
+        else if (shape->rank > 0 && rows >= 0 && shape->dims[0] >= 0 && shape->dims[0] != rows)
+            status = tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)rows, (long long)shape->dims[0]);
+        else if (shape->rank > 0 && rows < 0)
+            rows = shape->dims[0];
+    }
+    int count = (int)args->tensors.count;
+    if (status == TW_OK)
+        status = tw__dataset_apply(self, &tw__op_TensorSliceDataset, args->tensors.items, count, NULL, 0, specs, count);
+    tw__free(specs);
+    return status;
+}
+
+TW_CLASS(dataset_from_tensor_slices, "data._TensorSliceDataset(tensors: tensors) -> dataset", .parent = &tw__class_dataset,
+         .size = sizeof(struct tw_dataset), .init = slices_init, .drop_config = true, .doc = "A dataset of the rows of tensors.");
+
+/* ---- RangeDataset ---- */
+
+typedef struct range_dataset {
+    tw__dataset base;
+    int64_t start, stop, step;
+} range_dataset;
+
+static uint64_t range_count(const range_dataset *self)
+{
+    uint64_t start = (uint64_t)self->start, stop = (uint64_t)self->stop;
+    if (self->step > 0)
+        return self->start < self->stop ? (stop - start - 1) / (uint64_t)self->step + 1 : 0;
+    return self->start > self->stop ? (start - stop - 1) / -(uint64_t)self->step + 1 : 0;
+}
+
+static int64_t range_cardinality(tw__dataset *dataset)
+{
+    return (int64_t)range_count((range_dataset *)dataset);
+}
+
+static tw_status range_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    tensors_cursor *c = (tensors_cursor *)cursor;
+    const range_dataset *self = (const range_dataset *)cursor->dataset;
+    *end = (uint64_t)c->at >= range_count(self);
+    if (*end)
+        return TW_OK;
+    int64_t value = (int64_t)((uint64_t)self->start + (uint64_t)c->at++ * (uint64_t)self->step);
+    tw_tensor *number = tw_tensor_int64(value);
+    if (number && self->base.dtypes[0] != TW_INT64) {
+        tw_tensor *cast = TW_CALL(Cast, TW_IN(number), TW_WITH(TW_A_TYPE("DstT", self->base.dtypes[0])));
+        tw_release(number);
+        number = cast;
+    }
+    element[0] = number;
+    return number ? TW_OK : tw__error_status();
+}
+
+static const tw__dataset_kind range_kind = {
+    .class = TW_DATASET_CLASS("RangeDataset", range_dataset, NULL), .cursor_size = sizeof(tensors_cursor), .next = range_next,
+    .cardinality = range_cardinality,
+};
+
+static tw_status range_compute(tw__kernel *kernel)
+{
+    range_dataset *self = tw__dataset_make(kernel, &range_kind, false);
+    if (self) {
+        self->start = tw_tensor_int_at(kernel->inputs[0], 0);
+        self->stop = tw_tensor_int_at(kernel->inputs[1], 0);
+        self->step = tw_tensor_int_at(kernel->inputs[2], 0);
+    }
+    if (self && (self->step == 0 || self->base.count != 1)) {
+        tw_release(self);
+        return tw__fail(TW_INVALID_ARGUMENT, "step must be a non-zero integer. [Op:RangeDataset]");
+    }
+    return tw__dataset_give(kernel, self);
+}
+
+static tw_status range_shape(tw__inference *inference)
+{
+    for (int i = 0; i < 3; i++)
+        TW_TRY(tw__need_rank(inference, i, 0));
+    return tw_shape_scalar(inference);
+}
+
+TW_OP(RangeDataset,
+    .inputs = "start: int64, stop: int64, step: int64", .outputs = "handle: variant",
+    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = '', replicate_on_split: bool = false",
+    .shape = range_shape, .compute = range_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+    .doc = "The dataset of the numbers from start to stop, without stop.");
+
+static tw_status range_init(void *self, const void *arguments)
+{
+    const tw_dataset_range_args *args = arguments;
+    tw_tensor *inputs[3] = { tw__data_number(args->start, args->start_object, "start"), tw__data_number(args->stop, args->stop_object, "stop"),
+                             tw__data_number(args->step, args->step_object, "step") };
+    tw_dtype dtype = args->output_type;
+    tw_status status = TW_OK;
+    for (int i = 0; i < 3; i++)
+        status = inputs[i] ? status : tw__error_status();
+    if (status == TW_OK && !tw__dtype_is_float(dtype) && !tw__dtype_is_integer(dtype))
+        status = tw__fail(TW_TYPE_ERROR, "Dataset.range: output_type is %s, expected a number", tw_dtype_name(dtype));
+    if (status == TW_OK)
+        status = tw__dataset_apply(self, &tw__op_RangeDataset, inputs, 3, NULL, 0, &(tw_spec){ dtype, TW_SCALAR }, 1);
+    for (int i = 0; i < 3; i++)
+        tw_release(inputs[i]);
+    return status;
+}
+
+TW_CLASS(dataset_range, "data._RangeDataset(start: number, stop: number, step: number = 1, output_type: dtype = int64) -> dataset",
+         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = range_init, .drop_config = true,
+         .doc = "A dataset of the numbers from start to stop, without stop.");

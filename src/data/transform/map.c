@@ -1,0 +1,171 @@
+/* map: what a function makes of every element. */
+#include "data/data.h"
+#include "data/parallel.h"
+#include "rows.h"
+
+typedef struct map_dataset {
+    tw__dataset base;
+    tw__data_function f;
+    bool preserves;   /* the cardinality */
+    int64_t parallel; /* calls at a time; TW_AUTOTUNE. 0: one, in the thread that asks */
+    bool sloppy;      /* results in the order in which they are ready */
+} map_dataset;
+
+static void map_destroy(void *self)
+{
+    tw__data_function_end(&((map_dataset *)self)->f);
+}
+
+static tw_status map_element(void *dataset, tw_tensor **input, tw_tensor **element)
+{
+    const map_dataset *self = dataset;
+    int count = self->base.input->count;
+    tw_status status = tw__data_call(&self->f, input, count, NULL, 0, element);
+    tw__element_end(input, count);
+    return status;
+}
+
+static tw_status map_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    int count = cursor->dataset->input->count;
+    tw_tensor *few[16], **input = count <= 16 ? few : tw__alloc_array((size_t)count, sizeof *input);
+    tw_status status = input ? tw__cursor_next(cursor->input, input, end) : tw__error_status();
+    if (status == TW_OK && !*end)
+        status = map_element(cursor->dataset, input, element);
+    if (input != few)
+        tw__free(input);
+    return status;
+}
+
+static int64_t map_cardinality(tw__dataset *dataset)
+{
+    return ((map_dataset *)dataset)->preserves ? tw__cardinality_same(dataset) : TW_UNKNOWN_COUNT;
+}
+
+static const tw__dataset_kind map_kind = {
+    .class = TW_DATASET_CLASS("MapDataset", map_dataset, map_destroy), .next = map_next, .cardinality = map_cardinality,
+};
+
+/* ---- several at a time ---- */
+
+typedef struct parallel_cursor {
+    tw__cursor base;
+    tw__workers *workers;
+} parallel_cursor;
+
+static tw_status parallel_start(tw__cursor *cursor)
+{
+    const map_dataset *self = (const map_dataset *)cursor->dataset;
+    tw__cursor *input = tw__cursor_new(cursor->dataset->input);
+    if (!input)
+        return tw__error_status();
+    ((parallel_cursor *)cursor)->workers = tw__workers_start(cursor->dataset, input, map_element, self->parallel, self->sloppy);
+    return ((parallel_cursor *)cursor)->workers ? TW_OK : tw__error_status();
+}
+
+static tw_status parallel_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    return tw__workers_next(((parallel_cursor *)cursor)->workers, element, end);
+}
+
+static void parallel_stop(tw__cursor *cursor)
+{
+    tw__workers_stop(((parallel_cursor *)cursor)->workers);
+}
+
+static const tw__dataset_kind parallel_kind = {
+    .class = TW_DATASET_CLASS("ParallelMapDataset", map_dataset, map_destroy), .cursor_size = sizeof(parallel_cursor), .starts_inputs = true,
+    .start = parallel_start, .next = parallel_next, .stop = parallel_stop, .cardinality = map_cardinality,
+};
+
+static tw_status make_map(tw__kernel *kernel, const tw__dataset_kind *kind, map_dataset **made)
+{
+    map_dataset *self = *made = tw__dataset_make(kernel, kind, true);
+    if (!self)
+        return tw__error_status();
+    self->preserves = TW_ATTR(kernel, "preserve_cardinality")->b;
+    tw_status status = tw__data_function_read(&self->f, kernel, "f", 1, tw__data_list_count(kernel, "Targuments"));
+    if (status == TW_OK && self->f.function->output_count != self->base.count)
+        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s gives %d tensors; elements have %d", self->f.function->name,
+                            self->f.function->output_count, self->base.count);
+    if (status != TW_OK)
+        tw_release(self);
+    return status;
+}
+
+static tw_status map_compute(tw__kernel *kernel)
+{
+    map_dataset *self = NULL;
+    TW_TRY(make_map(kernel, &map_kind, &self));
+    return tw__dataset_give(kernel, self);
+}
+
+static tw_status parallel_compute(tw__kernel *kernel)
+{
+    map_dataset *self = NULL;
+    TW_TRY(make_map(kernel, &parallel_kind, &self));
+    self->parallel = tw_tensor_int_at(kernel->inputs[kernel->input_count - 1], 0);
+    const tw_attr *deterministic = TW_ATTR(kernel, "deterministic");
+    self->sloppy = deterministic->s.size == 5 && memcmp(deterministic->s.data, "false", 5) == 0;
+    if (self->parallel < 1 && self->parallel != TW_AUTOTUNE) {
+        tw_release(self);
+        return tw__fail(TW_INVALID_ARGUMENT, "num_parallel_calls must be greater than zero. [Op:ParallelMapDatasetV2]");
+    }
+    return tw__dataset_give(kernel, self);
+}
+
+TW_OP(MapDataset,
+    .inputs = "input_dataset: variant, other_arguments: Targuments", .outputs = "handle: variant",
+    .attrs = "f: func, Targuments: list(type) >= 0, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, "
+             "use_inter_op_parallelism: bool = true, preserve_cardinality: bool = false, metadata: string = ''",
+    .shape = tw_shape_scalar, .compute = map_compute, .makes_outputs = true, .no_gradient = true, .doc = "What f makes of every element.");
+
+TW_OP(ParallelMapDatasetV2,
+    .inputs = "input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int64", .outputs = "handle: variant",
+    .attrs = "f: func, Targuments: list(type) >= 0, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, "
+             "use_inter_op_parallelism: bool = true, deterministic: string = 'default', preserve_cardinality: bool = false, metadata: string = ''",
+    .shape = tw_shape_scalar, .compute = parallel_compute, .makes_outputs = true, .no_gradient = true,
+    .doc = "What f makes of every element, for several elements at a time; -1: as many as there are processors.");
+
+static tw_status apply_map(struct tw_dataset *self, const struct tw_dataset *input, void *function, const tw_op *op, tw_tensor *parallel,
+                           const tw_attr *more, int more_count)
+{
+    tw_auto tw__function *f = tw__data_function_for(function, input->specs, input->count, "Dataset.map");
+    tw_spec *specs = NULL;
+    if (!f || tw__data_results(f, &specs) != TW_OK)
+        return tw__error_status();
+    int count = 0;
+    tw_tensor **inputs = tw__data_inputs(&input->variant, 1, (const tw__function *const *)&f, 1, &parallel, parallel != NULL, &count);
+    tw_attr attrs[4] = { TW_A_FUNC("f", f), TW_A_BOOL("preserve_cardinality", true) };
+    for (int i = 0; i < more_count; i++)
+        attrs[2 + i] = more[i];
+    tw_status status = inputs ? tw__dataset_apply(self, op, inputs, count, attrs, 2 + more_count, specs, f->output_count) : tw__error_status();
+    tw__free(inputs);
+    tw__free(specs);
+    return status;
+}
+
+static tw_status map_init(void *self, const void *arguments)
+{
+    const tw_dataset_map_args *args = arguments;
+    return apply_map(self, args->input_dataset, args->map_func, &tw__op_MapDataset, NULL, NULL, 0);
+}
+
+TW_CLASS(dataset_map, "data._MapDataset(input_dataset: dataset, map_func: function) -> dataset", .parent = &tw__class_dataset,
+         .size = sizeof(struct tw_dataset), .init = map_init, .drop_config = true, .doc = "What a function makes of every element of a dataset.");
+
+static tw_status parallel_init(void *self, const void *arguments)
+{
+    const tw_dataset_parallel_map_args *args = arguments;
+    tw_auto tw_tensor *calls = tw__data_number(args->num_parallel_calls, args->num_parallel_calls_object, "num_parallel_calls");
+    if (!calls)
+        return tw__error_status();
+    return apply_map(self, args->input_dataset, args->map_func, &tw__op_ParallelMapDatasetV2, calls,
+                     TW_WITH(TW_A_STRING("deterministic", args->deterministic)), 1);
+}
+
+TW_CLASS(dataset_parallel_map,
+         "data._ParallelMapDataset(input_dataset: dataset, map_func: function, num_parallel_calls: number = -1, deterministic: str = default) -> "
+         "dataset",
+         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = parallel_init, .drop_config = true,
+         .doc = "What a function makes of every element of a dataset, for several elements at a time; -1: as many as there are processors.");

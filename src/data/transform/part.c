@@ -1,0 +1,257 @@
+/* Some of the elements, or all of them several times: take, skip, repeat, shard. */
+#include "data/data.h"
+#include "rows.h"
+
+typedef struct part_dataset {
+    tw__dataset base;
+    int64_t count, index; /* how many; of a shard: of how many, and which */
+} part_dataset;
+
+typedef struct part_cursor {
+    tw__cursor base;
+    int64_t done;
+    bool any; /* a round of a repetition gave an element */
+} part_cursor;
+
+static tw_status pass(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    return tw__cursor_next(cursor->input, element, end);
+}
+
+/* Steps over `count` elements. */
+static tw_status step_over(tw__cursor *input, tw_tensor **element, int64_t count, bool *end)
+{
+    int64_t rounds = 0;
+    for (int64_t i = 0; i < count && !*end; i++) {
+        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__cursor_next(input, element, end));
+        if (!*end)
+            tw__element_end(element, input->dataset->count);
+    }
+    return TW_OK;
+}
+
+/* ---- take ---- */
+
+static tw_status take_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    part_cursor *c = (part_cursor *)cursor;
+    const part_dataset *self = (const part_dataset *)cursor->dataset;
+    *end = self->count >= 0 && c->done >= self->count;
+    if (*end)
+        return TW_OK;
+    TW_TRY(pass(cursor, element, end));
+    c->done++;
+    return TW_OK;
+}
+
+static int64_t take_cardinality(tw__dataset *dataset)
+{
+    int64_t count = ((part_dataset *)dataset)->count, n = tw__dataset_cardinality(dataset->input);
+    if (count < 0 || n == TW_UNKNOWN_COUNT)
+        return n;
+    return n == TW_INFINITE || count < n ? count : n;
+}
+
+/* ---- skip ---- */
+
+static tw_status skip_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    part_cursor *c = (part_cursor *)cursor;
+    const part_dataset *self = (const part_dataset *)cursor->dataset;
+    *end = self->count < 0;
+    if (!*end && !c->done) {
+        c->done = 1;
+        TW_TRY(step_over(cursor->input, element, self->count, end));
+    }
+    return *end ? TW_OK : pass(cursor, element, end);
+}
+
+static int64_t skip_cardinality(tw__dataset *dataset)
+{
+    int64_t count = ((part_dataset *)dataset)->count, n = tw__dataset_cardinality(dataset->input);
+    if (count < 0)
+        return 0;
+    return n < 0 ? n : n > count ? n - count : 0;
+}
+
+/* ---- repeat ---- */
+
+static tw_status repeat_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    part_cursor *c = (part_cursor *)cursor;
+    const part_dataset *self = (const part_dataset *)cursor->dataset;
+    for (;;) {
+        *end = self->count >= 0 && c->done >= self->count;
+        if (*end)
+            return TW_OK;
+        if (!cursor->input && !(cursor->input = tw__cursor_new(cursor->dataset->input)))
+            return tw__error_status();
+        TW_TRY(pass(cursor, element, end));
+        if (!*end) {
+            c->any = true;
+            return TW_OK;
+        }
+        tw__cursor_free(cursor->input);
+        cursor->input = NULL;
+        c->done++;
+        if (self->count < 0 && !c->any) /* nothing would come for ever */
+            return TW_OK;
+        c->any = false;
+    }
+}
+
+static int64_t repeat_cardinality(tw__dataset *dataset)
+{
+    int64_t count = ((part_dataset *)dataset)->count, n = tw__dataset_cardinality(dataset->input), all;
+    if (count < 0)
+        return n == 0 ? 0 : TW_INFINITE;
+    if (count == 0 || n < 0)
+        return count == 0 ? 0 : n;
+    return __builtin_mul_overflow(count, n, &all) ? TW_UNKNOWN_COUNT : all;
+}
+
+/* ---- shard ---- */
+
+static tw_status shard_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    part_cursor *c = (part_cursor *)cursor;
+    const part_dataset *self = (const part_dataset *)cursor->dataset;
+    TW_TRY(step_over(cursor->input, element, c->done++ ? self->count - 1 : self->index, end));
+    return *end ? TW_OK : pass(cursor, element, end);
+}
+
+static int64_t shard_cardinality(tw__dataset *dataset)
+{
+    const part_dataset *self = (const part_dataset *)dataset;
+    int64_t n = tw__dataset_cardinality(dataset->input);
+    return n < 0 ? n : n / self->count + (self->index < n % self->count);
+}
+
+/* ---- kernels ---- */
+
+#define PART_KIND(name_, next_, cardinality_) \
+    { .class = TW_DATASET_CLASS(name_, part_dataset, NULL), .cursor_size = sizeof(part_cursor), .next = next_, .cardinality = cardinality_ }
+
+static const tw__dataset_kind take_kind = PART_KIND("TakeDataset", take_next, take_cardinality);
+static const tw__dataset_kind skip_kind = PART_KIND("SkipDataset", skip_next, skip_cardinality);
+static const tw__dataset_kind shard_kind = PART_KIND("ShardDataset", shard_next, shard_cardinality);
+static const tw__dataset_kind repeat_kind = {
+    .class = TW_DATASET_CLASS("RepeatDataset", part_dataset, NULL), .cursor_size = sizeof(part_cursor), .starts_inputs = true,
+    .next = repeat_next, .cardinality = repeat_cardinality,
+};
+
+static tw_status part_compute(tw__kernel *kernel, const tw__dataset_kind *kind)
+{
+    part_dataset *self = tw__dataset_make(kernel, kind, true);
+    if (self)
+        self->count = tw_tensor_int_at(kernel->inputs[1], 0);
+    return tw__dataset_give(kernel, self);
+}
+
+static tw_status take_compute(tw__kernel *kernel)
+{
+    return part_compute(kernel, &take_kind);
+}
+
+static tw_status skip_compute(tw__kernel *kernel)
+{
+    return part_compute(kernel, &skip_kind);
+}
+
+static tw_status repeat_compute(tw__kernel *kernel)
+{
+    return part_compute(kernel, &repeat_kind);
+}
+
+static tw_status shard_compute(tw__kernel *kernel)
+{
+    int64_t count = tw_tensor_int_at(kernel->inputs[1], 0), index = tw_tensor_int_at(kernel->inputs[2], 0);
+    if (count < 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "Number of shards must be greater than zero (currently num_shards = %lld). [Op:ShardDataset]",
+                        (long long)count);
+    if (index < 0 || index >= count)
+        return tw__fail(TW_INVALID_ARGUMENT, "Index must be between 0 and %lld (currently index = %lld). [Op:ShardDataset]",
+                        (long long)count - 1, (long long)index);
+    part_dataset *self = tw__dataset_make(kernel, &shard_kind, true);
+    if (self) {
+        self->count = count;
+        self->index = index;
+    }
+    return tw__dataset_give(kernel, self);
+}
+
+static tw_status scalars_shape(tw__inference *inference)
+{
+    for (int i = 0; i < inference->input_count; i++)
+        TW_TRY(tw__need_rank(inference, i, 0));
+    return tw_shape_scalar(inference);
+}
+
+TW_OP(TakeDataset,
+    .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
+    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
+    .shape = scalars_shape, .compute = take_compute, .makes_outputs = true, .no_gradient = true, .doc = "The first elements; -1: all of them.");
+
+TW_OP(SkipDataset,
+    .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
+    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
+    .shape = scalars_shape, .compute = skip_compute, .makes_outputs = true, .no_gradient = true,
+    .doc = "The elements behind the first ones; -1: none.");
+
+TW_OP(RepeatDataset,
+    .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
+    .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
+    .shape = scalars_shape, .compute = repeat_compute, .makes_outputs = true, .no_gradient = true,
+    .doc = "The elements again and again; -1: without end.");
+
+TW_OP(ShardDataset,
+    .inputs = "input_dataset: variant, num_shards: int64, index: int64", .outputs = "handle: variant",
+    .attrs = "require_non_empty: bool = false, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
+    .shape = scalars_shape, .compute = shard_compute, .makes_outputs = true, .no_gradient = true,
+    .doc = "Every num_shards-th element, from the one at index on.");
+
+/* ---- classes ---- */
+
+static tw_status take_init(void *self, const void *arguments)
+{
+    const tw_dataset_take_args *args = arguments;
+    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_TakeDataset, TW_IN(tw__data_number(args->count, args->count_object, "count")), 1,
+                            NULL, 0);
+}
+
+TW_CLASS(dataset_take, "data._TakeDataset(input_dataset: dataset, count: number) -> dataset", .parent = &tw__class_dataset,
+         .size = sizeof(struct tw_dataset), .init = take_init, .drop_config = true, .doc = "The first elements of a dataset; -1: all.");
+
+static tw_status skip_init(void *self, const void *arguments)
+{
+    const tw_dataset_skip_args *args = arguments;
+    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_SkipDataset, TW_IN(tw__data_number(args->count, args->count_object, "count")), 1,
+                            NULL, 0);
+}
+
+TW_CLASS(dataset_skip, "data._SkipDataset(input_dataset: dataset, count: number) -> dataset", .parent = &tw__class_dataset,
+         .size = sizeof(struct tw_dataset), .init = skip_init, .drop_config = true, .doc = "A dataset without its first elements; -1: without all.");
+
+static tw_status repeat_init(void *self, const void *arguments)
+{
+    const tw_dataset_repeat_args *args = arguments;
+    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_RepeatDataset, TW_IN(tw__data_number(args->count, args->count_object, "count")), 1,
+                            NULL, 0);
+}
+
+TW_CLASS(dataset_repeat, "data._RepeatDataset(input_dataset: dataset, count: number = -1) -> dataset", .parent = &tw__class_dataset,
+         .size = sizeof(struct tw_dataset), .init = repeat_init, .drop_config = true, .doc = "A dataset several times; -1: without end.");
+
+static tw_status shard_init(void *self, const void *arguments)
+{
+    const tw_dataset_shard_args *args = arguments;
+    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_ShardDataset,
+                            TW_IN(tw__data_number(args->num_shards, args->num_shards_object, "num_shards"),
+                                  tw__data_number(args->index, args->index_object, "index")),
+                            2, NULL, 0);
+}
+
+TW_CLASS(dataset_shard, "data._ShardDataset(input_dataset: dataset, num_shards: number, index: number) -> dataset",
+         .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = shard_init, .drop_config = true,
+         .doc = "Every num_shards-th element, from the one at index on.");

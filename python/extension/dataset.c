@@ -88,13 +88,12 @@ static PyObject *make_elements(PyObject *self, PyObject *arguments)
         return tw__py_error(PyExc_TypeError, "an iterator is expected, got %R", object);
     if (pack == Py_None && tw__iterator_count(iterator) != 1)
         return tw__py_error(PyExc_ValueError, "an element has %d tensors", tw__iterator_count(iterator));
-    elements *made = PyObject_GC_New(elements, elements_type);
+    elements *made = (elements *)PyType_GenericAlloc(elements_type, 0);
     if (!made)
         return NULL;
     made->iterator = tw_retain(iterator);
     Py_INCREF(pack);
     made->pack = pack;
-    PyObject_GC_Track((PyObject *)made);
     return (PyObject *)made;
 }
 

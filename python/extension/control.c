@@ -3,6 +3,14 @@
 #include "extension.h"
 #include "function/control.h"
 
+/* Whether a function is traced, and not a graph that a program builds. */
+PyObject *tw__py_in_function(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    return PyBool_FromLong(tw__tracing != NULL && !tw__tracing->lasting);
+}
+
 PyObject *tw__py_is_tracing(PyObject *self, PyObject *unused)
 {
     (void)self;

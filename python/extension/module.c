@@ -364,6 +364,7 @@ static PyMethodDef functions[] = {
     { "as_dtype", as_dtype, METH_O, "The dtype that a name or a NumPy dtype means." },
     { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
     { "_tracing", tw__py_is_tracing, METH_NOARGS, "Whether calls become nodes of a graph." },
+    { "_in_function", tw__py_in_function, METH_NOARGS, "Whether calls become nodes of a function." },
     { "_cond", tw__py_cond, METH_VARARGS, "One of two functions that give lists of tensors." },
     { "_static_value", tw__py_static_value, METH_O, "The value of a tensor if it is known, or None." },
     { "_switch", tw__py_switch, METH_VARARGS, "One of several functions that give lists of tensors, by number." },

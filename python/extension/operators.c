@@ -127,11 +127,26 @@ static bool is_own(PyObject *value)
     return TW_IS_TENSOR(value) || tw__py_is_variable(value);
 }
 
+static PyObject *binary(operation which, PyObject *left, PyObject *right);
+
+/* In a lasting graph the variable whose operator it is is read before the operation. */
+static PyObject *read_first(operation which, PyObject *left, PyObject *right)
+{
+    bool of_left = is_own(left);
+    PyObject *value = PyObject_CallMethod(of_left ? left : right, "value", NULL);
+    PyObject *out = value ? binary(which, of_left ? value : left, of_left ? right : value) : NULL;
+    Py_XDECREF(value);
+    return out;
+}
+
 static PyObject *binary(operation which, PyObject *left, PyObject *right)
 {
-    if (TW_IS_TENSOR(left) && TW_IS_TENSOR(right))
+    bool matrix = which == MATRIX && tw__in_lasting();
+    if (TW_IS_TENSOR(left) && TW_IS_TENSOR(right) && !matrix)
         return choose(which, TW_TENSOR(left), TW_TENSOR(right));
     bool own = is_own(left);
+    if (tw__in_lasting() && tw__py_is_variable(own ? left : right))
+        return read_first(which, left, right);
     tw__naming naming = tw__naming_begin(); /* what is read or made of an operand is named after the operation */
     tw_dtype dtype = tw__py_dtype_of_value(own ? left : right);
     tw_tensor *a = own ? tw__py_to_tensor(left, TW_DTYPE_NONE, TW_HINT) : tw__py_to_tensor(left, dtype, TW_FORCE);
@@ -140,7 +155,7 @@ static PyObject *binary(operation which, PyObject *left, PyObject *right)
     PyObject *out = b ? choose(which, a, b) : NULL;
     tw_release(a);
     tw_release(b);
-    if (tw__naming_end(naming, NULL, NULL, NULL) != TW_OK && out) {
+    if (tw__naming_end(naming, NULL, matrix ? "matmul" : NULL, NULL) != TW_OK && out) {
         Py_DECREF(out);
         return tw__py_raise();
     }

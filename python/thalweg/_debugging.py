@@ -373,14 +373,22 @@ def group(*inputs, **kwargs):
     if not _core._tracing():
         return None
     from thalweg import nest
+    members = []
     for value in nest.flatten(inputs):
         if not hasattr(value, "device") and not _core.is_tensor(value) and value is not None and not isinstance(value, _core.Operation):
             raise TypeError("'inputs' should be zero or more (nested) Tensors. Received '%s' with type '%s'." % (value, type(value)))
-    return no_op(name)
+        member = getattr(value, "_as_graph_element", lambda: value)()
+        if _core.is_symbolic(member) or isinstance(member, _core.Operation):
+            members.append(member)
+    return no_op(name) if _core._in_function() else thalweg._group(members, name or "group_deps")
 
 
 def tuple(tensors, control_inputs=None, name=None):  # pylint: disable=redefined-builtin
     """The tensors, after all of them and the control inputs were computed."""
+    if _core._tracing() and not _core._in_function():
+        gate = group(tensors, control_inputs or [], name=None if name is None else name + "/group_deps")
+        with thalweg.control_dependencies([gate]):
+            return [None if t is None else thalweg.identity(t, name=(name or "tuple") + "/control_dependency") for t in tensors]
     return [None if t is None else thalweg.identity(t) for t in tensors]
 
 

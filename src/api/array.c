@@ -1,5 +1,6 @@
 /* Functions on arrays: shapes, joining, taking apart, picking. */
 #include "api/array.h"
+#include "graph/graph.h"
 #include "rows.h"
 
 tw_tensor *tw__call_axis(const tw_op *op, tw_tensor *x, int64_t axis, const tw_attr *attrs, int attr_count)
@@ -32,8 +33,26 @@ tw_tensors tw__call_many(const tw_op *op, tw_tensor *const *inputs, int input_co
 
 /* ---- shapes ---- */
 
+/* In a lasting graph what is known of a shape is a constant of the function's name. */
+static tw_tensor *known_in_graph(tw_tensor *value, const char *name, const char *usual)
+{
+    if (!value)
+        return NULL;
+    tw_auto tw_tensor *own = value;
+    tw__part part = tw__part_begin(name, usual);
+    return tw__part_result(&part, tw__part_constant(&part, own, ""));
+}
+
+static tw_tensor *count_of(int64_t count, tw_dtype dtype)
+{
+    return dtype == TW_INT64 ? tw_tensor_int64(count) : tw_tensor_int((int)count);
+}
+
 TW_API(shape, "shape(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The dimensions of a tensor.")
 {
+    tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type;
+    if (tw__in_lasting() && tw__shape_known(&args->input->shape))
+        return known_in_graph(tw__tensor_of_shape(&args->input->shape, dtype), args->name, "Shape");
     return tw__call(&tw__op_Shape, TW_IN(args->input), 1,
                     TW_WITH(TW_A_TYPE("out_type", args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type)), 1);
 }
@@ -46,12 +65,17 @@ TW_API(shape_n, "shape_n(input: tensors, out_type: dtype = int32, name: str = No
 
 TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The number of elements.")
 {
+    int64_t count;
+    if (tw__in_lasting() && tw__shape_known(&args->input->shape) && tw__shape_count(&args->input->shape, &count) == TW_OK)
+        return known_in_graph(count_of(count, args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type), args->name, "Size");
     return tw__call(&tw__op_Size, TW_IN(args->input), 1,
                     TW_WITH(TW_A_TYPE("out_type", args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type)), 1);
 }
 
 TW_API(rank, "rank(input: tensor, name: str = None) -> tensor", "The number of dimensions.")
 {
+    if (tw__in_lasting() && args->input->shape.rank >= 0)
+        return known_in_graph(count_of(args->input->shape.rank, TW_INT32), args->name, "Rank");
     return TW_UNARY(Rank, args->input);
 }
 

@@ -88,10 +88,7 @@ static tw_tensor *filled_in_graph(tw_tensor *shape, tw_dtype dtype, bool one, co
         tw_auto tw_tensor *scalar = dims ? tw__part_constant(&part, value, "Const") : NULL;
         out = scalar ? tw__part_call(&part, "", &tw__op_Fill, TW_IN(dims, scalar), 2, NULL, 0) : NULL;
     }
-    if (tw__part_end(&part) == TW_OK)
-        return out;
-    tw_release(out);
-    return NULL;
+    return tw__part_result(&part, out);
 }
 
 static tw_tensor *filled_anywhere(tw_tensor *shape, tw_dtype dtype, bool one, const char *name, const char *path)
@@ -115,8 +112,12 @@ TW_API(fill, "fill(dims: tensor<int32>, value: tensor, name: str = None, layout:
     return refuse_layout(&args->layout, "fill") == TW_OK ? TW_BINARY(Fill, args->dims, args->value) : NULL;
 }
 
-static tw_tensor *filled_like(tw_tensor *input, tw_dtype dtype, const tw_op *op, const char *path)
+static tw_tensor *filled_like(tw_tensor *input, tw_dtype dtype, const tw_op *op, const char *path, const char *name)
 {
+    if (tw__in_lasting() && tw__shape_known(&input->shape) && input->dtype != TW_VARIANT) {
+        tw_auto tw_tensor *dims = tw__tensor_of_shape(&input->shape, TW_INT32);
+        return dims ? filled_in_graph(dims, dtype == TW_DTYPE_NONE ? input->dtype : dtype, op == &tw__op_OnesLike, name, path) : NULL;
+    }
     if (dtype == TW_DTYPE_NONE || dtype == input->dtype)
         return tw__call(op, TW_IN(input), 1, NULL, 0);
     tw_auto tw_tensor *shape = tw__shape_as_tensor(input, TW_INT64);
@@ -128,7 +129,7 @@ TW_API(zeros_like, "zeros_like(input: tensor, dtype: dtype = None, name: str = N
 {
     if (refuse_layout(&args->layout, "zeros_like") != TW_OK)
         return NULL;
-    return filled_like(args->input, args->dtype, &tw__op_ZerosLike, "zeros_like");
+    return filled_like(args->input, args->dtype, &tw__op_ZerosLike, "zeros_like", args->name);
 }
 
 TW_API(ones_like, "ones_like(input: tensor, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",
@@ -136,7 +137,7 @@ TW_API(ones_like, "ones_like(input: tensor, dtype: dtype = None, name: str = Non
 {
     if (refuse_layout(&args->layout, "ones_like") != TW_OK)
         return NULL;
-    return filled_like(args->input, args->dtype, &tw__op_OnesLike, "ones_like");
+    return filled_like(args->input, args->dtype, &tw__op_OnesLike, "ones_like", args->name);
 }
 
 TW_API(eye,

@@ -3,6 +3,7 @@
 
 #include "api/nn.h"
 #include "api/random.h"
+#include "graph/graph.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "rows.h"
@@ -84,13 +85,14 @@ tw_tensor *tw__gelu(tw_tensor *x, bool approximate)
                  tw_dtype_name(x->dtype));
         return NULL;
     }
+    tw__part part = tw__part_begin(NULL, "Gelu");
     tw_auto tw_tensor *half = times(x, 0.5);
     tw_auto tw_tensor *cumulated = NULL;
     if (approximate) {
         tw_auto tw_tensor *square = TW_UNARY(Square, x);
         tw_auto tw_tensor *cube = TW_BINARY(Mul, square, x);
-        tw_auto tw_tensor *part = times(cube, 0.044715);
-        tw_auto tw_tensor *sum = TW_BINARY(AddV2, x, part);
+        tw_auto tw_tensor *small = times(cube, 0.044715);
+        tw_auto tw_tensor *sum = TW_BINARY(AddV2, x, small);
         tw_auto tw_tensor *inner = times(sum, 0.7978845608028654);
         cumulated = TW_UNARY(Tanh, inner);
     } else {
@@ -99,7 +101,7 @@ tw_tensor *tw__gelu(tw_tensor *x, bool approximate)
         cumulated = TW_UNARY(Erf, inner);
     }
     tw_auto tw_tensor *above = plus(cumulated, 1);
-    return TW_BINARY(Mul, half, above);
+    return tw__part_result(&part, TW_BINARY(Mul, half, above));
 }
 
 TW_API(nn_silu, "nn.silu|nn.swish(features: tensor, beta: float = 1.0) -> tensor", "features * sigmoid(beta * features).")
@@ -192,7 +194,21 @@ static tw_tensor *noise_dims(tw_tensor *x, const tw_shape *noise_shape)
     return missing ? tw__call(&tw__op_SelectV2, TW_IN(missing, own, given), 3, NULL, 0) : NULL;
 }
 
-tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed)
+/* The same in a lasting graph, node by node as TensorFlow makes them. */
+static tw_tensor *dropout_in_graph(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed, const char *name)
+{
+    tw__part part = tw__part_begin(name, "dropout");
+    tw_auto tw_tensor *factor = tw__grad_constant(1 / (1 - rate), x), *factor_node = tw__part_constant(&part, factor, "Const");
+    tw_auto tw_tensor *scaled = factor_node ? tw__part_call(&part, "Mul", &tw__op_Mul, TW_IN(x, factor_node), 2, NULL, 0) : NULL;
+    tw_auto tw_tensor *dims = scaled ? noise_dims(x, noise_shape) : NULL, *dims_node = tw__part_constant(&part, dims, "Shape");
+    tw_auto tw_tensor *uniform = dims_node ? tw_random_uniform(dims_node, .dtype = x->dtype, .seed = seed == 0 ? TW_ZERO : seed) : NULL;
+    tw_auto tw_tensor *limit = tw__grad_constant(rate, x);
+    tw_auto tw_tensor *keep = uniform && limit ? TW_BINARY(GreaterEqual, uniform, limit) : NULL;
+    tw_auto tw_tensor *zero = tw__grad_constant(0, x), *zero_node = keep ? tw__part_constant(&part, zero, "Const") : NULL;
+    return tw__part_result(&part, zero_node ? tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero_node), 3, NULL, 0) : NULL);
+}
+
+tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed, const char *name)
 {
     if (!(rate >= 0 && rate < 1)) {
         tw__fail(TW_VALUE_ERROR, "`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate=%g", rate);
@@ -207,6 +223,8 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
         tw__seed_pair(seed); /* a seed is drawn nevertheless */
         return tw_retain(x);
     }
+    if (tw__in_lasting())
+        return dropout_in_graph(x, rate, noise_shape, seed, name);
     tw_auto tw_tensor *dims = noise_dims(x, noise_shape);
     if (!dims)
         return NULL;
@@ -222,7 +240,7 @@ TW_API(nn_dropout,
        "nn.dropout(x: tensor, rate: float, noise_shape: shape = None, seed: int = None, name: str = None) -> tensor",
        "Sets elements to 0 with the probability rate and scales the others up, so that the sum stays the same on average.")
 {
-    return tw__dropout(args->x, args->rate, &args->noise_shape, args->seed);
+    return tw__dropout(args->x, args->rate, &args->noise_shape, args->seed, args->name);
 }
 
 TW_API(nn_embedding_lookup, "nn.embedding_lookup(params: tensor, ids: tensor<int32>, max_norm: float = None, name: str = None) -> tensor",

@@ -11,7 +11,7 @@ tw_tensor *tw__swap_with_last(tw_tensor *x, int64_t axis);
 /* Softmax or LogSoftmax along any axis. */
 tw_tensor *tw__softmax_along(const tw_op *op, tw_tensor *logits, int64_t axis);
 /* A noise shape of NULL or unknown rank: the input's. A seed of TW_NO_INT: none. */
-tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed);
+tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed, const char *name);
 /* tf.nn.sparse_softmax_cross_entropy_with_logits and softmax_cross_entropy_with_logits. */
 tw_tensor *tw__sparse_cross_entropy_of(tw_tensor *labels, tw_tensor *logits);
 tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t axis);

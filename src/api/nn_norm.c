@@ -1,6 +1,7 @@
 /* tf.nn: moments and batch normalization, composed of plain ops. */
 #include "api/array.h"
 #include "api/nn.h"
+#include "graph/graph.h"
 #include "op/gradient.h"
 #include "rows.h"
 
@@ -14,6 +15,7 @@ static tw_tensor *cast(tw_tensor *x, tw_dtype dtype)
 tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mean, tw_tensor **variance)
 {
     *mean = *variance = NULL;
+    tw__part part = tw__part_begin(NULL, "moments");
     tw_dtype dtype = x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype; /* halves overflow when squared */
     tw_auto tw_tensor *wide = cast(x, dtype);
     tw_auto tw_tensor *center = wide ? tw__reduce_axes(&tw__op_Mean, wide, axes, true) : NULL;
@@ -23,8 +25,10 @@ tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mea
     tw_auto tw_tensor *shaped = center && spread ? tw__reshape_like(tw_retain(center), spread) : NULL;
     *mean = cast(shaped, x->dtype);
     *variance = *mean ? cast(spread, x->dtype) : NULL;
-    if (*variance)
+    if (tw__part_end(&part) == TW_OK && *variance)
         return TW_OK;
+    tw_release(*variance);
+    *variance = NULL;
     tw_release(*mean);
     *mean = NULL;
     return tw__error_status();
@@ -43,16 +47,17 @@ TW_API(nn_moments, "nn.moments(x: tensor, axes: ints, shift: value = None, keepd
 
 tw_tensor *tw__normalize(tw_tensor *x, tw_tensor *mean, tw_tensor *variance, tw_tensor *offset, tw_tensor *scale, double epsilon)
 {
+    tw__part part = tw__part_begin(NULL, "batchnorm");
     tw_auto tw_tensor *small = tw__grad_constant(epsilon, variance);
     tw_auto tw_tensor *sum = TW_BINARY(AddV2, variance, small);
     tw_auto tw_tensor *root = TW_UNARY(Rsqrt, sum);
     tw_auto tw_tensor *factor = scale ? TW_BINARY(Mul, root, scale) : tw_retain(root);
-    tw_auto tw_tensor *shift = TW_BINARY(Mul, mean, factor);
-    tw_auto tw_tensor *constant = offset ? TW_BINARY(Sub, offset, shift) : TW_UNARY(Neg, shift);
     tw_auto tw_tensor *x_factor = factor ? cast(factor, x->dtype) : NULL;
-    tw_auto tw_tensor *x_constant = constant ? cast(constant, x->dtype) : NULL;
     tw_auto tw_tensor *product = TW_BINARY(Mul, x, x_factor);
-    return TW_BINARY(AddV2, product, x_constant);
+    tw_auto tw_tensor *shift = product ? TW_BINARY(Mul, mean, factor) : NULL;
+    tw_auto tw_tensor *constant = offset ? TW_BINARY(Sub, offset, shift) : TW_UNARY(Neg, shift);
+    tw_auto tw_tensor *x_constant = constant ? cast(constant, x->dtype) : NULL;
+    return tw__part_result(&part, TW_BINARY(AddV2, product, x_constant));
 }
 
 TW_API(nn_batch_normalization,

@@ -187,14 +187,6 @@ static bool is_number(const tw_tensor *given, int number)
     return !given || (!given->node && given->count == 1 && tw_tensor_double_at(given, 0) == number);
 }
 
-static tw_tensor *finished(tw__part *part, tw_tensor *result)
-{
-    if (tw__part_end(part) == TW_OK)
-        return result;
-    tw_release(result);
-    return NULL;
-}
-
 static tw_tensor *uniform_in_graph(const tw_random_uniform_args *args)
 {
     tw__part part = tw__part_begin(args->name, "random_uniform");
@@ -207,17 +199,17 @@ static tw_tensor *uniform_in_graph(const tw_random_uniform_args *args)
     tw__seeds seeds = tw__seed_pair(args->seed);
     tw_attr attrs[] = { TW_A_INT("seed", seeds.seed), TW_A_INT("seed2", seeds.seed2), TW_A_TYPE("dtype", args->dtype) };
     if (!shape || (limits && (!low || !high)))
-        return finished(&part, NULL);
+        return tw__part_result(&part, NULL);
     if (integer)
-        return finished(&part, tw__part_call(&part, "", &tw__op_RandomUniformInt, TW_IN(shape, low, high), 3, attrs, 2));
+        return tw__part_result(&part, tw__part_call(&part, "", &tw__op_RandomUniformInt, TW_IN(shape, low, high), 3, attrs, 2));
     values = tw__call(&tw__op_RandomUniform, TW_IN(shape), 1, attrs, 3);
     if (!from_zero)
-        return finished(&part, stretched(&part, values, low, high));
+        return tw__part_result(&part, stretched(&part, values, low, high));
     if (!limits || !values)
-        return finished(&part, values);
+        return tw__part_result(&part, values);
     tw_tensor *product = tw__part_call(&part, "Mul", &tw__op_Mul, TW_IN(values, high), 2, NULL, 0);
     tw_release(values);
-    return finished(&part, product);
+    return tw__part_result(&part, product);
 }
 
 static tw_tensor *normal_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *mean, tw_tensor *deviation, tw_dtype dtype, int64_t seed,
@@ -230,7 +222,7 @@ static tw_tensor *normal_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor *m
     tw__seeds seeds = tw__seed_pair(seed);
     tw_attr type = TW_A_TYPE("dtype", dtype);
     tw_tensor *values = shape && middle && spread ? tw__random_call(op, TW_IN(shape), 1, seeds, &type, 1) : NULL;
-    return finished(&part, values ? shifted(&part, values, middle, spread) : NULL);
+    return tw__part_result(&part, values ? shifted(&part, values, middle, spread) : NULL);
 }
 
 TW_API(random_uniform,
@@ -296,7 +288,7 @@ TW_API(random_categorical,
 {
     tw__part part = tw__part_begin(args->name, "categorical");
     tw_attr type = TW_A_TYPE("output_dtype", args->dtype == TW_DTYPE_NONE ? TW_INT64 : args->dtype);
-    return finished(&part, tw__random_call(&tw__op_Multinomial, TW_IN(args->logits, args->num_samples), 2, tw__seed_pair(args->seed), &type, 1));
+    return tw__part_result(&part, tw__random_call(&tw__op_Multinomial, TW_IN(args->logits, args->num_samples), 2, tw__seed_pair(args->seed), &type, 1));
 }
 
 /* ---- without state ---- */
@@ -314,7 +306,7 @@ static tw_tensor *stateless_in_graph(const tw_op *op, tw_tensor *dims, tw_tensor
     tw_auto tw_tensor *one = limit_of(&part, first, dtype, 0, uniform ? "min" : "mean");
     tw_auto tw_tensor *other = limit_of(&part, second, dtype, 1, uniform ? "max" : "stddev");
     tw_tensor *values = shape && one && other ? stateless(op, shape, seed, alg, dtype, NULL, NULL) : NULL;
-    return finished(&part, !values ? NULL : uniform ? stretched(&part, values, one, other) : shifted(&part, values, one, other));
+    return tw__part_result(&part, !values ? NULL : uniform ? stretched(&part, values, one, other) : shifted(&part, values, one, other));
 }
 
 /* Runs a V2 op on the stream of the seed. inputs[0] is the shape; up to two more follow those of the stream. */

@@ -169,7 +169,13 @@ tw_tensor *tw__variable_read(tw_variable *variable)
 
 TW_METHOD(variable_read, "Variable.read_value(self: variable) -> tensor", "The value now.")
 {
-    return tw__variable_read(args->self);
+    if (!tw__in_lasting())
+        return tw__variable_read(args->self);
+    tw__part part = tw__part_begin(NULL, "Read");
+    tw_auto tw_tensor *value = tw__variable_read(args->self);
+    if (tw__part_end(&part) != TW_OK || !value)
+        return NULL;
+    return TW_UNARY(Identity, value);
 }
 
 tw_status tw__variable_constrain(tw_variable *variable)

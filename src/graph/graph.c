@@ -87,6 +87,7 @@ static void graph_destroy(void *self)
     tw__free(graph->nodes);
     tw__map_free(&graph->names, NULL);
     tw__map_free(&graph->name_uses, NULL);
+    tw__map_free(&graph->layer_counts, NULL);
     tw__pointer_map_free(&graph->captured);
     tw__free(graph->name);
     tw_release(graph->outer);

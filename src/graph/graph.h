@@ -69,6 +69,7 @@ struct tw__graph {
     size_t node_count, node_capacity;
     tw__map names;          /* name -> node */
     tw__map name_uses;      /* base name -> count */
+    tw__map layer_counts;   /* of a lasting graph: Keras's names of layers -> count */
     tw__capture *captures;
     size_t capture_count, capture_capacity;
     tw__pointer_map captured; /* outside tensor -> index */
@@ -182,6 +183,8 @@ static inline bool tw__in_lasting(void)
 /* Of the name that the caller gave, or the usual one. A failure is the thread's error, and tw__part_end gives it. */
 tw__part tw__part_begin(const char *given, const char *usual);
 tw_status tw__part_end(tw__part *part);
+/* The result, if the part ended well; else it is released. */
+tw_tensor *tw__part_result(tw__part *part, tw_tensor *result);
 /* The same without a scope: only that the calls inside are named one by one. */
 tw__part tw__part_plain(void);
 /* A constant of that name in the scope; "": of the scope's own name. Tensors of the graph stay what they are. A new reference. */

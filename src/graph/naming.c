@@ -117,7 +117,8 @@ static const char *result_name(const char *id, const tw_op *op)
     static const pair names[] = {
         { "add", "Add" },       { "subtract", "Sub" },   { "multiply", "Mul" },       { "pow", "Pow" },     { "math_floormod", "FloorMod" },
         { "zeros_like", "zeros_like" }, { "ones_like", "ones_like" }, { "rank", "Rank" },
-        { "shape", "Shape" },   { "size", "Size" },      { "nn_max_pool2d", "MaxPool2d" }, { "nn_embedding_lookup", "embedding_lookup" },
+        { "shape", "Shape" },   { "size", "Size" },      { "nn_max_pool2d", "MaxPool2d" }, { "nn_avg_pool2d", "AvgPool2D" },
+        { "matmul", "MatMul" }, { "nn_embedding_lookup", "embedding_lookup" },
     };
     const char *name = id ? LOOK_UP(names, id) : NULL;
     return name ? name : default_name(op);
@@ -129,12 +130,12 @@ static const char *scope_name(const char *id, bool *whole)
     static const pair scopes[] = {
         { "clip_by_value", "clip_by_value" },
         { "nn_sigmoid_cross_entropy_with_logits", "logistic_loss" },
+        { "math_l2_normalize", "l2_normalize" },
     };
     static const pair around[] = {
         { "nn_sparse_softmax_cross_entropy_with_logits", "SparseSoftmaxCrossEntropyWithLogits" },
         { "nn_softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits" },
-        { "nn_dropout", "dropout" },
-        { "nn_moments", "moments" },
+        { "einsum", "einsum" },
         { "norm", "norm" },
         { "math_reduce_std", "reduce_std" },
         { "math_reduce_variance", "reduce_variance" },
@@ -232,10 +233,12 @@ static char *input_name(const tw__node *node, int input)
 }
 
 /* Whether a reduction runs over all axes without having been told so: TensorFlow then makes the constant before the call. */
-static bool is_all_axes(const tw__node *constant, const char *input)
+static bool is_all_axes(const tw__node *node, const tw__node *constant, const char *input)
 {
+    int rank = node->inputs[0].node->out_shapes[node->inputs[0].output].rank;
     const tw_tensor *value = constant->op == &tw__op_Const ? tw__attr_find(constant->op, constant->attrs, "value")->tensor : NULL;
-    if (!value || strcmp(input, "reduction_indices") != 0 || value->shape.rank != 1 || value->dtype != TW_INT32)
+    if (!value || strcmp(input, "reduction_indices") != 0 || value->shape.rank != 1 || value->dtype != TW_INT32 ||
+        value->count != rank)
         return false;
     for (int64_t i = 0; i < value->count; i++) {
         if (((const int32_t *)value->data)[i] != i)
@@ -256,7 +259,7 @@ static tw_status name_helpers(const tw__node *node, const char *scope)
             from->graph->pending--;
         char *input = read ? tw__strdup("ReadVariableOp") : input_name(node, i);
         char *inside = tw__format("%s/", node->name);
-        bool before = is_all_axes(from, input ? input : "") || node->op == &tw__op_AssignVariableOp ||
+        bool before = is_all_axes(node, from, input ? input : "") || node->op == &tw__op_AssignVariableOp ||
                       node->op == &tw__op_AssignAddVariableOp || node->op == &tw__op_AssignSubVariableOp;
         tw_status status = !input || !inside ? TW_RESOURCE_EXHAUSTED
                            : before && !read ? name_inside(from, scope, "Const") /* which TensorFlow makes before the call */

@@ -41,6 +41,14 @@ tw_status tw__part_end(tw__part *part)
     return status;
 }
 
+tw_tensor *tw__part_result(tw__part *part, tw_tensor *result)
+{
+    if (tw__part_end(part) == TW_OK)
+        return result;
+    tw_release(result);
+    return NULL;
+}
+
 /* The whole name that is asked for, unique but for the scope's own; for tw__free. */
 static char *whole_name(const tw__part *part, const char *name)
 {

@@ -13,6 +13,36 @@ struct tw_operation *tw__group(tw__graph *graph, tw__node *const *nodes, int cou
     return status == TW_OK && named == TW_OK ? tw__operation_of(node) : NULL;
 }
 
+static tw__node *node_of(void *object)
+{
+    if (tw__is(object, &tw__class_operation))
+        return ((struct tw_operation *)object)->node;
+    return tw__is(object, &tw__tensor_class) ? ((tw_tensor *)object)->node : NULL;
+}
+
+TW_API(group, "_group(inputs: list<object>, name: str = None) -> operation",
+       "An operation that runs after all of these, tensors and operations of the default graph, have run.")
+{
+    if (!tw__tracing) {
+        tw__fail(TW_RUNTIME_ERROR, "group: there is no graph");
+        return NULL;
+    }
+    tw__node **nodes = tw__alloc_array((size_t)args->inputs.count + 1, sizeof *nodes);
+    int count = 0;
+    for (int64_t i = 0; nodes && i < args->inputs.count; i++) {
+        tw__node *node = node_of(args->inputs.items[i]);
+        if (!node || node->graph != tw__tracing) {
+            tw__fail(TW_VALUE_ERROR, "group: %s is not an element of this graph", node ? node->name : tw_class_name(args->inputs.items[i]));
+            tw__free(nodes);
+            return NULL;
+        }
+        nodes[count++] = node;
+    }
+    struct tw_operation *operation = nodes ? tw__group(tw__tracing, nodes, count, args->name ? args->name : "group_deps") : NULL;
+    tw__free(nodes);
+    return operation;
+}
+
 TW_API(group_effects, "compat.v1._group_effects(since: int, name: str = None) -> operation",
        "An operation that follows everything with effects that was added to the default graph since it had so many operations.")
 {

@@ -33,7 +33,7 @@ static tw_tensor *dropout_call(tw_layer *self, tw_tensor *input, int training)
         return tw_retain(input);
     int64_t seed = layer->seed;
     dropout_count_call(self);
-    return tw__dropout(input, args->rate, &args->noise_shape, seed);
+    return tw__dropout(input, args->rate, &args->noise_shape, seed, NULL);
 }
 
 static const tw__layer_methods dropout_methods = { .call = dropout_call, .count_call = dropout_count_call };

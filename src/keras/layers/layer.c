@@ -80,7 +80,7 @@ TW_CLASS(layer,
 
 tw_status tw__layer_begin(tw_layer *layer)
 {
-    return tw__scope_push(layer->at_root ? NULL : layer->name);
+    return tw__scope_push(layer->at_root && !tw__in_lasting() ? NULL : layer->name);
 }
 
 void tw__layer_end(tw_layer *layer)

@@ -1,5 +1,8 @@
-/* Names that layers get by themselves: the class's name in snake case, numbered from the second one on. */
+/* Names that layers get by themselves: the class's name in snake case, numbered from the second one on. A graph that a program builds counts its
+ * own. */
 #include <ctype.h>
+
+#include "graph/graph.h"
 #include "keras/keras.h"
 
 static tw__lock lock = TW__LOCK;
@@ -41,14 +44,21 @@ static char *snake_case(const char *name)
     return tw__text_take(&text);
 }
 
+static tw__map *counts_now(void)
+{
+    tw__graph *graph = tw__graph_root(tw__tracing);
+    return graph ? &graph->layer_counts : &counts;
+}
+
 char *tw__layer_auto_name(const char *class_name)
 {
     char *base = snake_case(class_name);
     if (!base)
         return NULL;
     tw__lock_take(&lock);
-    uintptr_t count = (uintptr_t)tw__map_get(&counts, base, strlen(base));
-    tw_status status = tw__map_put(&counts, base, strlen(base), (void *)(count + 1));
+    tw__map *own = counts_now();
+    uintptr_t count = (uintptr_t)tw__map_get(own, base, strlen(base));
+    tw_status status = tw__map_put(own, base, strlen(base), (void *)(count + 1));
     tw__lock_give(&lock);
     if (status == TW_OK && count) {
         char *numbered = tw__format("%s_%zu", base, (size_t)count);
@@ -65,7 +75,7 @@ char *tw__layer_auto_name(const char *class_name)
 void tw__layer_names_clear(void)
 {
     tw__lock_take(&lock);
-    tw__map_free(&counts, NULL);
+    tw__map_free(counts_now(), NULL);
     tw__lock_give(&lock);
 }
 
@@ -79,9 +89,9 @@ TW_API(backend_get_uid, "keras.backend.get_uid(prefix: str = '') -> int", "The n
 {
     tw__lock_take(&lock);
     char *key = tw__format("uid/%s", args->prefix ? args->prefix : "");
-    uintptr_t count = key ? (uintptr_t)tw__map_get(&counts, key, strlen(key)) + 1 : 0;
+    uintptr_t count = key ? (uintptr_t)tw__map_get(counts_now(), key, strlen(key)) + 1 : 0;
     if (key)
-        tw__map_put(&counts, key, strlen(key), (void *)count);
+        tw__map_put(counts_now(), key, strlen(key), (void *)count);
     tw__lock_give(&lock);
     tw__free(key);
     return (int64_t)count;

@@ -1,4 +1,5 @@
 /* keras.losses classes: a function of labels and predictions, weights for the examples, and a reduction to one number. */
+#include "graph/graph.h"
 #include "keras/losses/losses.h"
 
 static tw_status loss_init(void *self, const void *given)
@@ -42,21 +43,20 @@ static tw_tensor *values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
     return output;
 }
 
-TW_METHOD(loss_call, "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
-          "The loss of predictions, weighted and reduced.")
+/* The values of the examples, weighted, as one number if the loss says so. Takes `each`. */
+static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sample_weight)
 {
-    tw_tensor *each = values(args->self, args->y_true, args->y_pred);
-    if (each && args->sample_weight) {
-        tw_tensor *weights = tw__match_weights(args->sample_weight, each);
+    if (each && sample_weight) {
+        tw_tensor *weights = tw__match_weights(sample_weight, each);
         tw_tensor *weighted = weights ? TW_BINARY(Mul, each, weights) : NULL;
         tw_release(weights);
         tw_release(each);
         each = weighted;
     }
-    if (!each || args->self->reduction == TW_EACH_LOSS)
+    if (!each || self->reduction == TW_EACH_LOSS)
         return each;
     tw_tensor *total = tw__reduce_axis(&tw__op_Sum, each, TW_NO_INT, false), *output = NULL;
-    if (total && args->self->reduction == TW_SUM_LOSS) {
+    if (total && self->reduction == TW_SUM_LOSS) {
         output = tw_retain(total);
     } else if (total) {
         tw_tensor *count = tw__count_scalar(each, total->dtype);
@@ -66,6 +66,16 @@ TW_METHOD(loss_call, "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_p
     tw_release(total);
     tw_release(each);
     return output;
+}
+
+TW_METHOD(loss_call, "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
+          "The loss of predictions, weighted and reduced.")
+{
+    tw__part part = tw__part_begin(NULL, args->self->name);
+    tw_tensor *each = values(args->self, args->y_true, args->y_pred);
+    tw__part inner = tw__part_begin(NULL, "weighted_loss");
+    tw_tensor *output = tw__part_result(&inner, each ? reduced(args->self, each, args->sample_weight) : NULL);
+    return tw__part_result(&part, output);
 }
 
 TW_METHOD(loss_own_call, "keras.losses.Loss.call(self: loss, y_true: tensor, y_pred: tensor) -> tensor", "One value per example.")

@@ -2,6 +2,7 @@
  *
  * If the first layer says its input's shape, every layer is built when it is added; else all are at the first call. Names of variables have no
  * model in front. Children in checkpoints, per layer i: "layer_with_weights-K" (K counts those with weights), then "layer-i". */
+#include "graph/graph.h"
 #include "keras/keras.h"
 
 typedef struct sequential {
@@ -57,14 +58,17 @@ static tw_status retrack(sequential *self)
 static tw_status settle(sequential *self, const tw_shape *input_shape)
 {
     tw_shape shape = *input_shape;
-    TW_TRY(tw__scope_push(NULL));
+    bool at_root = !tw__in_lasting(); /* in a graph that a program builds, a model's layers stand in its own scope */
+    if (at_root)
+        TW_TRY(tw__scope_push(NULL));
     tw_status status = TW_OK;
     for (size_t i = 0; status == TW_OK && i < self->count; i++) {
         tw_shape next;
         status = tw__layer_output_shape(self->layers[i], &shape, &next);
         shape = next;
     }
-    tw__scope_pop();
+    if (at_root)
+        tw__scope_pop();
     TW_TRY(status);
     self->input_shape = *input_shape;
     self->output_shape = shape;

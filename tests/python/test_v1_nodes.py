@@ -1,0 +1,28 @@
+"""What calls add to a graph that a program builds: TensorFlow's nodes, by name, op, inputs and seeds, and its random numbers."""
+import json
+import os
+
+import numpy as np
+import pytest
+import thalweg as tf
+
+import v1_nodes
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "v1_nodes.json")) as f:
+    EXPECTED = json.load(f)
+
+
+def test_every_case_was_run_by_tensorflow():
+    assert list(EXPECTED) == list(v1_nodes.cases(tf))
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_nodes(name):
+    found = v1_nodes.nodes(tf, name)
+    expected = EXPECTED[name]
+    for mine, theirs in zip(found["nodes"], expected["nodes"]):
+        assert mine == theirs
+    assert len(found["nodes"]) == len(expected["nodes"])
+    assert len(found["values"]) == len(expected["values"])
+    for mine, theirs in zip(found["values"], expected["values"]):
+        np.testing.assert_allclose(mine, theirs, rtol=2e-6, atol=1e-7)

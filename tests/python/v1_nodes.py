@@ -1,0 +1,108 @@
+"""Calls in graph mode whose nodes (names, ops, inputs, seeds) are TensorFlow's, and what a session gives for those that are random.
+tests/golden/v1_nodes.py runs them under TensorFlow and writes v1_nodes.json; test_v1_nodes.py runs them here."""
+
+SEEDED = ("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle", "Multinomial")
+
+
+def cases(tf):
+    v1, layers = tf.compat.v1, tf.keras.layers
+
+    def p(shape=(None, 4), dtype=tf.float32):
+        return v1.placeholder(dtype, shape)
+
+    def made(initializer):
+        return v1.get_variable("w", [4, 5], initializer=initializer)
+
+    def scoped():
+        with v1.variable_scope("a", initializer=v1.ones_initializer()):
+            v1.get_variable("w", [2])
+            with v1.variable_scope("b", reuse=v1.AUTO_REUSE):
+                v1.get_variable("w", [2])
+                v1.get_variable("w", [2])
+            tf.constant(1.)
+        with v1.variable_scope(None, "a"):
+            v1.get_variable("w", [2])
+
+    def variables():
+        w = v1.get_variable("w", [3, 2])
+        return w + 1., w * w, 1. - w, w.value(), w.read_value(), tf.identity(w), w.assign(w * 2.), tf.square(w)
+
+    x = p
+    return {
+        "get_variable": lambda: made(None),
+        "constant": lambda: v1.get_variable("w", initializer=3.),
+        "dtype": lambda: v1.get_variable("w", dtype=tf.float32, initializer=3.),
+        "tensor": lambda: v1.get_variable("w", initializer=tf.constant(3.)),
+        "function": lambda: made(lambda shape, dtype, partition_info: tf.zeros(shape, dtype)),
+        "function of nothing": lambda: v1.get_variable("w", initializer=lambda: tf.zeros([3])),
+        "glorot": lambda: made(tf.keras.initializers.GlorotUniform(seed=3)),
+        "normal": lambda: made(tf.keras.initializers.RandomNormal(seed=3)),
+        "he": lambda: made(tf.keras.initializers.HeNormal(seed=3)),
+        "constants": lambda: made(tf.keras.initializers.Constant(2.)),
+        "zeros": lambda: made(tf.keras.initializers.Zeros()),
+        "v1 normal": lambda: made(v1.random_normal_initializer()),
+        "v1 truncated": lambda: made(v1.truncated_normal_initializer(stddev=.5)),
+        "v1 scaling": lambda: made(v1.variance_scaling_initializer()),
+        "variable scope": scoped,
+        "variables": variables,
+        "random.normal": lambda: tf.random.normal([2, 3]),
+        "random.normal named": lambda: tf.random.normal([2, 3], 1., 2., name="named"),
+        "random.normal unknown": lambda: tf.random.normal(tf.shape(p())),
+        "random.uniform": lambda: tf.random.uniform([2, 3]),
+        "random.uniform to": lambda: tf.random.uniform([2, 3], maxval=2.),
+        "random.uniform between": lambda: tf.random.uniform([2, 3], -1., 1.),
+        "random.uniform integers": lambda: tf.random.uniform([2, 3], maxval=5, dtype=tf.int32),
+        "random.truncated_normal": lambda: tf.random.truncated_normal([2, 3]),
+        "random.shuffle": lambda: tf.random.shuffle([1, 2, 3, 4]),
+        "random.categorical": lambda: tf.random.categorical(tf.zeros([2, 3]), 4),
+        "random.stateless": lambda: (tf.random.stateless_uniform([2], [1, 2]), tf.random.stateless_normal([2], [1, 2])),
+        "random, one after the other": lambda: (tf.random.normal([2]), tf.constant(1.), tf.random.uniform([3]), tf.random.shuffle([1, 2, 3]),
+                                                tf.nn.dropout(tf.ones([9]), .3), tf.random.truncated_normal([3]), tf.random.normal([2], seed=5)),
+        "zeros and ones": lambda: (tf.zeros([2, 3]), tf.ones([2]), tf.zeros([2, 3000]), tf.zeros(tf.shape(p())), tf.fill([2, 3], 1.)),
+        "likes": lambda: (tf.zeros_like(p()), tf.ones_like(p()), tf.zeros_like(p([2, 3])), tf.ones_like(p([2, 3]))),
+        "shapes": lambda: (tf.shape(p()), tf.shape(p([2, 3])), tf.size(p()), tf.size(p([2])), tf.rank(p()), tf.shape(p())[0]),
+        "dropout": lambda: tf.nn.dropout(p(), .5),
+        "reductions": lambda: [tf.reduce_sum(p()), tf.reduce_mean(p(), axis=1), tf.reduce_max(p(), axis=0), tf.reduce_mean(p(), -1, keepdims=True)],
+        "arithmetic": lambda: (lambda a: (a + 1., 1 - a, a * a, a / 2., a ** 2, -a, a > 0., a @ tf.ones([4, 2]), abs(a), a // 2., a % 2.))(x()),
+        "arrays": lambda: (lambda a: (tf.stack([a, a]), tf.concat([a, a], 0), tf.split(a, 2, 1), tf.tile(a, [1, 2]), tf.expand_dims(a, 1), a[0], a[:, 1:],
+                                      tf.transpose(a), tf.reshape(a, [-1]), tf.gather(a, [0]), tf.pad(a, [[0, 0], [1, 1]])))(x()),
+        "logical": lambda: (lambda b: (tf.logical_and(b, b), tf.logical_not(b), tf.reduce_all(b)))(p([3], tf.bool)),
+        "activations": lambda: (lambda a: (tf.nn.relu(a), tf.nn.sigmoid(a), tf.nn.tanh(a), tf.nn.softmax(a), tf.nn.log_softmax(a), tf.nn.elu(a)))(x()),
+        "normalized": lambda: tf.nn.l2_normalize(p(), 1),
+        "batch normalization": lambda: tf.nn.batch_normalization(p(), tf.zeros([4]), tf.ones([4]), tf.zeros([4]), tf.ones([4]), 1e-3),
+        "convolution": lambda: tf.nn.bias_add(tf.nn.conv2d(p([None, 8, 8, 3]), v1.get_variable("k", [3, 3, 3, 4]), 1, "SAME"), v1.get_variable("b", [4])),
+        "pools": lambda: (tf.nn.max_pool2d(p([None, 8, 8, 3]), 2, 2, "SAME"), tf.nn.avg_pool2d(p([None, 8, 8, 3]), 2, 2, "SAME")),
+        "products": lambda: (tf.linalg.matmul(p([2, 3]), p([4, 3]), transpose_b=True), tf.matmul(p([2, 2, 3]), p([2, 3, 4])),
+                             tf.einsum("ij,jk->ik", p([2, 3]), p([3, 4]))),
+        "accuracy": lambda: tf.reduce_mean(tf.cast(tf.equal(tf.argmax(p(), 1), tf.argmax(p(), 1)), tf.float32)),
+        "where": lambda: tf.where(p() > 0., p(), p()),
+        "norm": lambda: (tf.norm(p()), tf.norm(p(), axis=1)),
+        "dense": lambda: layers.Dense(3, activation="relu", kernel_initializer=tf.keras.initializers.GlorotUniform(seed=1))(p()),
+        "dense without bias": lambda: layers.Dense(3, use_bias=False, kernel_initializer="ones")(p()),
+        "conv2d": lambda: layers.Conv2D(4, 3, padding="same", activation="relu", kernel_initializer="zeros")(p([None, 8, 8, 3])),
+        "pooling": lambda: (layers.MaxPool2D()(p([None, 8, 8, 3])), layers.AveragePooling2D()(p([None, 8, 8, 3]))),
+        "dropout layer": lambda: layers.Dropout(.3)(p(), training=True),
+        "sequential": lambda: tf.keras.Sequential([layers.Dense(5, activation="relu", kernel_initializer="ones"),
+                                                   layers.Dense(2, kernel_initializer="zeros")])(p()),
+        "layers of one graph": lambda: [layers.Dense(2, kernel_initializer="ones")(p()) for _ in range(2)],
+        "group": lambda: tf.group(tf.constant(1.), tf.constant(2.)),
+        "assign": lambda: (lambda v: (v.assign(2.), v1.assign_add(v, 1.), v1.assign(v, 3., name="as")))(tf.Variable(1.)),
+        "global step": lambda: v1.train.get_or_create_global_step(),
+        "summaries": lambda: (v1.summary.scalar("a", p([])), v1.summary.histogram("h", p()), v1.summary.merge_all()),
+    }
+
+
+def nodes(tf, name):
+    """The nodes that a case makes, and the values that a session gives for its random results."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph:
+        v1.set_random_seed(7)
+        result = cases(tf)[name]()
+        rows = [[o.name, o.type, [i.name for i in o.inputs], [c.name for c in o.control_inputs],
+                 [o.get_attr("seed"), o.get_attr("seed2")] if o.type in SEEDED else []] for o in graph.get_operations()]
+        values = []
+        if name.startswith("random") and "unknown" not in name:
+            with v1.Session() as session:
+                fetches = result if isinstance(result, tuple) else (result,)
+                values = [session.run(f).tolist() for f in fetches] + [session.run(f).tolist() for f in fetches]
+    return {"nodes": rows, "values": values}

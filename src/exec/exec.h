@@ -22,6 +22,7 @@ enum {
     TW_PASS_POOL = 128,
     TW_PASS_TIDY = 256,
     TW_PASS_INLINE = 512,
+    TW_PASS_UPDATES = 1024,
     TW_PASS_ARENA = 1 << 30,     /* layout.c: values in the frame */
     TW_PASS_OVERWRITE = 1 << 29, /* … in the memory of inputs that end */
 };

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "exec/plain.h"
+#include "exec/updates.h"
 #include "kernel/adam.h"
 #include "op/resource.h"
 #include "rows.h"
@@ -188,25 +189,6 @@ static bool is_member(const match *m, int at)
     return false;
 }
 
-/* The step can't see the variable that lies in a value like this one: it has no variables, or reads one that is sure to be another. */
-static bool is_blind(const tw__plan *plan, const tw__step *step, int32_t like)
-{
-    if (step->gone)
-        return true;
-    if (step->effects)
-        return false;
-    for (int k = 0; k < step->input_count; k++) {
-        tw_dtype dtype = plan->places[step->inputs[k]].dtype;
-        if (dtype == TW_VARIANT || (dtype == TW_RESOURCE && step->op != &tw__op_ReadVariableOp))
-            return false;
-    }
-    if (step->op != &tw__op_ReadVariableOp)
-        return true;
-    const tw__place *seen = &plan->places[step->outputs[0]], *own = &plan->places[like];
-    return seen->dtype != own->dtype ||
-           (tw__shape_known(&seen->shape) && tw__shape_known(&own->shape) && !tw__shape_equal(&seen->shape, &own->shape));
-}
-
 /* Finds the moments' updates before the end, and looks at what stands between. */
 static bool match_rest(match *m, int end)
 {
@@ -260,7 +242,7 @@ static bool order_is_right(const match *m, int end)
     if (!shapes_agree(m, m->plan->steps[now[0]].outputs[0], m->plan->steps[now[1]].outputs[0]))
         return false;
     for (int at = begin; at < end; at++) {
-        if (!is_member(m, at) && !is_blind(m->plan, &m->plan->steps[at], m->inputs[GRADIENT]))
+        if (!is_member(m, at) && !tw__step_is_blind(m->plan, &m->plan->steps[at], m->inputs[GRADIENT]))
             return false;
     }
     return true;
@@ -348,17 +330,13 @@ static tw_status join_calls(match *m, int end)
 
 /* ---- one step for all variables ---- */
 
-/* Nothing between the steps sees the variables of the earlier one, so it may as well run where the later one stands. */
 static bool may_sink(const tw__plan *plan, int from, int to)
 {
     const updates *all = plan->steps[from].data;
-    for (int at = from + 1; at < to; at++) {
-        for (int i = 0; i < all->count; i++) {
-            if (!is_blind(plan, &plan->steps[at], all->each[i].value))
-                return false;
-        }
-    }
-    return true;
+    bool may = true;
+    for (int i = 0; may && i < all->count; i++)
+        may = tw__update_may_sink(plan, from, to, all->each[i].value);
+    return may;
 }
 
 static tw_status join_steps(tw__plan *plan, int from, int to)

@@ -33,6 +33,22 @@ enum { TW_RESOURCES_AT_ONCE = 4 };
 tw_status tw__resources_lock(tw__resource *const *resources, int count, void **data);
 void tw__resources_unlock(tw__resource *const *resources, int count);
 
+/* ---- the optimizers' ops (state/optimizer.c) ---- */
+/* An op that changes a variable and its slots by a gradient, element by element: where its inputs are, and the loop. The first inputs are the
+ * variable and its slots. */
+typedef void tw__update_loop(void *const *slots, const void *grad, const double *numbers, int64_t count, bool flag);
+enum { TW_UPDATE_NUMBERS = 6 };
+typedef struct tw__update {
+    int slots;               /* inputs 0 … slots - 1, the variable first */
+    int8_t numbers[TW_UPDATE_NUMBERS];
+    int number_count;
+    int grad;
+    int indices;             /* of the rows that the gradient is of; 0: it is of the whole variable */
+    const char *flag;        /* the bool attr that the loop is told, or NULL */
+    tw__update_loop *float_loop, *double_loop;
+} tw__update;
+const tw__update *tw__update_of(const tw_op *op); /* NULL: it is none, or one of rows */
+
 /* ---- a step of Keras's Adam (state/adam.c) ---- */
 struct tw__adam;
 /* `slots` are the variable, the moments of the gradient and of its square, and with amsgrad the largest of the latter. Changes nothing and

@@ -1,6 +1,6 @@
 /* The optimizers' steps: each reads the gradient once and changes the variable and its slots in place, in one pass over memory.
  *
- * A step is a row of `steps`: which inputs are variables, which are numbers, and a loop per dtype. half and bfloat16 are computed in
+ * A step is a tw__update (resource.h): which inputs are variables, which are numbers, and a loop per dtype. half and bfloat16 are computed in
  * float, a tile at a time. */
 #include "kernel/simd.h"
 
@@ -8,24 +8,12 @@
 #include "op/resource.h"
 #include "rows.h"
 
-enum { SLOTS_LIMIT = TW_RESOURCES_AT_ONCE, NUMBERS_LIMIT = 6, GRAIN = 16384, TILE = 512 };
-
-typedef void step_loop(void *const *slots, const void *grad, const double *numbers, int64_t count, bool flag);
-
-typedef struct step {
-    int slots;               /* inputs 0 … slots - 1, the variable first */
-    int8_t numbers[NUMBERS_LIMIT];
-    int number_count;
-    int grad;
-    int indices;             /* of the rows that the gradient is of; 0: it is of the whole variable */
-    const char *flag;        /* the bool attr that the loop is told, or NULL */
-    step_loop *float_loop, *double_loop;
-} step;
+enum { SLOTS_LIMIT = TW_RESOURCES_AT_ONCE, NUMBERS_LIMIT = TW_UPDATE_NUMBERS, GRAIN = 16384, TILE = 512 };
 
 /* ---- running ---- */
 
 typedef struct step_run {
-    const step *step;
+    const tw__update *step;
     tw_dtype dtype;
     char *data[SLOTS_LIMIT];
     const char *grad;
@@ -41,7 +29,7 @@ static void run(void *context, int64_t begin, int64_t end)
     if (r->dtype == TW_FLOAT32 || r->dtype == TW_FLOAT64) {
         for (int k = 0; k < r->step->slots; k++)
             slots[k] = r->data[k] + (size_t)begin * size;
-        step_loop *loop = r->dtype == TW_FLOAT32 ? r->step->float_loop : r->step->double_loop;
+        tw__update_loop *loop = r->dtype == TW_FLOAT32 ? r->step->float_loop : r->step->double_loop;
         loop(slots, r->grad + (size_t)begin * size, r->numbers, end - begin, r->flag);
         return;
     }
@@ -65,7 +53,7 @@ static const char *input_name(const tw_op *op, int input)
     return signature ? signature->inputs[input].name : "";
 }
 
-static tw_status check_numbers(tw__kernel *kernel, const step *s, double *numbers)
+static tw_status check_numbers(tw__kernel *kernel, const tw__update *s, double *numbers)
 {
     for (int i = 0; i < s->number_count; i++) {
         const tw_tensor *number = kernel->inputs[s->numbers[i]];
@@ -78,7 +66,7 @@ static tw_status check_numbers(tw__kernel *kernel, const step *s, double *number
 }
 
 /* The gradient has a row for each of the indices, which name rows of the variable. */
-static tw_status check_rows(tw__kernel *kernel, const step *s, const tw_shape *shape)
+static tw_status check_rows(tw__kernel *kernel, const tw__update *s, const tw_shape *shape)
 {
     const tw_tensor *grad = kernel->inputs[s->grad], *indices = kernel->inputs[s->indices];
     if (shape->rank < 1)
@@ -102,7 +90,7 @@ static tw_status check_rows(tw__kernel *kernel, const step *s, const tw_shape *s
     return TW_OK;
 }
 
-static tw_status check_shapes(tw__kernel *kernel, const step *s, tw__resource *const *slots)
+static tw_status check_shapes(tw__kernel *kernel, const tw__update *s, tw__resource *const *slots)
 {
     const tw_shape *shape = &slots[0]->value->shape;
     if (s->indices)
@@ -138,7 +126,7 @@ static void run_rows(step_run *r, const tw_tensor *indices, int64_t length)
     }
 }
 
-static tw_status apply_step(tw__kernel *kernel, const step *s)
+static tw_status apply_step(tw__kernel *kernel, const tw__update *s)
 {
     tw__resource *slots[SLOTS_LIMIT];
     const tw_tensor *grad = kernel->inputs[s->grad];
@@ -192,19 +180,19 @@ static tw_status apply_step(tw__kernel *kernel, const step *s)
 #define STEP(name, slot_count, grad_input, flag_attr, prepare, body, ...)                                                         \
     LOOP(name, float, prepare, body)                                                                                              \
     LOOP(name, double, prepare, body)                                                                                             \
+    static const tw__update name##_step = { .slots = slot_count, .numbers = { __VA_ARGS__ },                                       \
+                                            .number_count = sizeof((int[]){ __VA_ARGS__ }) / sizeof(int), .grad = grad_input,      \
+                                            .flag = flag_attr, .float_loop = name##_float, .double_loop = name##_double };         \
     static tw_status name##_compute(tw__kernel *kernel)                                                                           \
     {                                                                                                                             \
-        static const step s = { .slots = slot_count, .numbers = { __VA_ARGS__ },                                                  \
-                                .number_count = sizeof((int[]){ __VA_ARGS__ }) / sizeof(int), .grad = grad_input,                 \
-                                .flag = flag_attr, .float_loop = name##_float, .double_loop = name##_double };                    \
-        return apply_step(kernel, &s);                                                                                            \
+        return apply_step(kernel, &name##_step);                                                                                  \
     }
 
 /* The same step for some rows of the variable. */
 #define ROWS(name, slot_count, grad_input, indices_input, flag_attr, ...)                                                         \
     static tw_status name##_rows(tw__kernel *kernel)                                                                              \
     {                                                                                                                             \
-        static const step s = { .slots = slot_count, .numbers = { __VA_ARGS__ },                                                  \
+        static const tw__update s = { .slots = slot_count, .numbers = { __VA_ARGS__ },                                                  \
                                 .number_count = sizeof((int[]){ __VA_ARGS__ }) / sizeof(int), .grad = grad_input,                 \
                                 .indices = indices_input, .flag = flag_attr, .float_loop = name##_float, .double_loop = name##_double }; \
         return apply_step(kernel, &s);                                                                                            \
@@ -435,3 +423,19 @@ ROWS(ftrl_v2, 3, 3, 4, "multiply_linear_by_lr", 5, 6, 7, 8, 9)
 TW_OP(ResourceSparseApplyFtrlV2,
     .inputs = "var: resource, accum: resource, linear: resource, grad: T, indices: Tindices, lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T",
     .attrs = ROWS_ATTR ", multiply_linear_by_lr: bool = false", STEP_ROW, .compute = ftrl_v2_rows, .doc = "ResourceApplyFtrlV2 on some rows.");
+
+const tw__update *tw__update_of(const tw_op *op)
+{
+#define ENTRY(name) { name##_compute, &name##_step }
+    static const struct {
+        tw_status (*compute)(tw__kernel *kernel);
+        const tw__update *update;
+    } all[] = { ENTRY(gradient_descent), ENTRY(momentum), ENTRY(keras_momentum), ENTRY(adam), ENTRY(adamax), ENTRY(adagrad), ENTRY(adadelta),
+                ENTRY(rmsprop), ENTRY(centered), ENTRY(plain_adagrad), ENTRY(ftrl), ENTRY(ftrl_v2) };
+#undef ENTRY
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (op->compute == all[i].compute)
+            return all[i].update;
+    }
+    return NULL;
+}

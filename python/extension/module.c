@@ -229,7 +229,6 @@ static PyObject *later(PyObject *package, PyObject *name)
                   { "print", "thalweg._host" },
                   { "py_function", "thalweg._host" },
                   { "numpy_function", "thalweg._host" },
-                  { "TensorSpec", "thalweg._spec" },
                   { "custom_gradient", "thalweg._gradients" },
                   { "recompute_grad", "thalweg._gradients" },
                   { "gradients", "thalweg._gradients" },

@@ -1,9 +1,17 @@
 """Warnings as TensorFlow words them, through the logger "tensorflow"."""
 import logging
+import sys
+
+
+class _Handler(logging.StreamHandler):
+    """To where sys.stderr goes at that time."""
+
+    stream = property(lambda self: sys.stderr, lambda self, value: None)
+
 
 _logger = logging.getLogger("tensorflow")
 if not _logger.handlers:
-    _handler = logging.StreamHandler()
+    _handler = _Handler()
     _handler.setFormatter(logging.Formatter("%(levelname)s:%(name)s:%(message)s"))
     _logger.addHandler(_handler)
     _logger.propagate = False
@@ -12,6 +20,11 @@ _seen = {}
 
 def warning(message, *args):
     _logger.warning(message, *args)
+
+
+def message(level, text):
+    """What the library has to say."""
+    _logger.log(getattr(logging, level, logging.WARNING), "%s", text)
 
 
 def warn_dtype(what, dtype):

@@ -96,15 +96,18 @@ static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
 tw_status tw__outputs_part(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
 {
     for (int i = 0; i < output_count; i++) {
-        for (int k = 0; k < input_count; k++) {
-            if (outputs[i] != inputs[k])
-                continue;
-            tw_tensor *view = tw__tensor_view(outputs[i], &outputs[i]->shape);
-            tw_release(outputs[i]);
-            outputs[i] = view;
-            if (!view)
-                return tw__error_status();
-        }
+        bool shared = false;
+        for (int k = 0; k < input_count; k++)
+            shared |= outputs[i] == inputs[k];
+        for (int k = 0; k < i; k++)
+            shared |= outputs[i] == outputs[k];
+        if (!shared)
+            continue;
+        tw_tensor *view = tw__tensor_view(outputs[i], &outputs[i]->shape);
+        tw_release(outputs[i]);
+        outputs[i] = view;
+        if (!view)
+            return tw__error_status();
     }
     return TW_OK;
 }

@@ -51,7 +51,8 @@ extern _Thread_local tw__variable_creation tw__variables_made;
 tw_tensor *tw__lift(tw_tensor *symbolic);
 
 /* ---- calls (apply.c) ---- */
-/* An output that is an input itself becomes a tensor of its own over the same memory: tapes and graphs tell them apart by address. */
+/* An output that is an input itself, or another output, becomes a tensor of its own over the same memory: tapes and graphs tell them apart by
+ * address. */
 tw_status tw__outputs_part(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count);
 
 /* ---- state of eager kernels (apply.c) ---- */

@@ -78,10 +78,24 @@ static uint64_t hash_of(const tw__call_key *key)
     return hash;
 }
 
-static bool same_fixed(const tw__call_key *a, const tw__call_key *b)
+/* Keys are short, as a rule: a word at a time. */
+static inline bool same_fixed(const tw__call_key *a, const tw__call_key *b)
 {
-    return a->spec_count == b->spec_count && a->fixed_size == b->fixed_size &&
-           (!b->fixed_size || memcmp(a->fixed, b->fixed, b->fixed_size) == 0);
+    if (a->spec_count != b->spec_count || a->fixed_size != b->fixed_size)
+        return false;
+    size_t at = 0;
+    for (; at + sizeof(uint64_t) <= a->fixed_size; at += sizeof(uint64_t)) {
+        uint64_t x, y;
+        memcpy(&x, a->fixed + at, sizeof x);
+        memcpy(&y, b->fixed + at, sizeof y);
+        if (x != y)
+            return false;
+    }
+    for (; at < a->fixed_size; at++) {
+        if (a->fixed[at] != b->fixed[at])
+            return false;
+    }
+    return true;
 }
 
 static bool same_shape(const tw_shape *a, const tw_shape *b)
@@ -148,6 +162,8 @@ static void *remove_entry(tw__call_cache *cache, entry *e)
 
 void *tw__call_cache_find(tw__call_cache *cache, const tw__call_key *key)
 {
+    if (!cache)
+        return NULL;
     entry *found = cache->newest && is_same(&cache->newest->key, key) ? cache->newest : NULL;
     if (!found && cache->count) {
         uint64_t hash = hash_of(key);
@@ -263,6 +279,12 @@ bool tw__call_cache_changed(const tw__call_cache *cache, const tw__call_key *key
     if (!last || argument >= key->mark_count)
         return false;
     return argument >= last->mark_count || !same_argument(last, key, argument);
+}
+
+void tw__call_cache_each(const tw__call_cache *cache, void (*visit)(void *context, void *value), void *context)
+{
+    for (const entry *e = cache->newest; e; e = e->older)
+        visit(context, e->value);
 }
 
 int tw__call_cache_count(const tw__call_cache *cache)

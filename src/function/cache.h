@@ -44,6 +44,7 @@ void *tw__call_cache_forget(tw__call_cache *cache, const void *identity);
 void tw__call_cache_widen(const tw__call_cache *cache, const tw__call_key *key, tw_shape *shapes);
 /* Whether this argument is not what it was in the call before. */
 bool tw__call_cache_changed(const tw__call_cache *cache, const tw__call_key *key, int argument);
+void tw__call_cache_each(const tw__call_cache *cache, void (*visit)(void *context, void *value), void *context);
 int tw__call_cache_count(const tw__call_cache *cache);
 /* The values, borrowed, in the order in which they were put; `values` has room for all. */
 tw_status tw__call_cache_list(const tw__call_cache *cache, void **values);

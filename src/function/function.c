@@ -79,6 +79,18 @@ static tw_status finish(tw__function *f, int handles, tw_tensor **results, int c
     return TW_OK;
 }
 
+tw_status tw__function_name_results(tw_tensor **results, int count)
+{
+    for (int i = 0; i < count; i++) {
+        tw_tensor *named = tw__call(&tw__op_Identity, &results[i], 1, NULL, 0);
+        if (!named)
+            return tw__error_status();
+        tw_release(results[i]);
+        results[i] = named;
+    }
+    return TW_OK;
+}
+
 tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const tw_shape *shapes, int argument_count,
                                  tw__function_body body, void *context)
 {

@@ -55,6 +55,8 @@ tw__function *tw__function_trace_named(const char *name, const char *const *name
  * (tw__variable_stand_in), and uses of it are uses of the argument. `handles` may be NULL. */
 tw__function *tw__function_trace_with(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
                                       tw_tensor *const *handles, int argument_count, tw__function_body body, void *context);
+/* For bodies of functions: every result becomes an Identity of its own, so that the graph's outputs are named Identity, Identity_1, … */
+tw_status tw__function_name_results(tw_tensor **results, int count);
 /* A function of a graph that is there already: its inputs are placeholders of the graph. */
 tw__function *tw__function_of_graph(const char *name, tw__graph *graph, tw__node *const *inputs, int input_count, const tw__edge *outputs,
                                     int output_count);

@@ -41,12 +41,8 @@ tw__call_key tw__key_of(const tw__key_writer *w)
 }
 
 /* Room for so many members; `few` is the array in the writer itself. */
-static bool grow(tw__key_writer *w, void *array, const void *few, size_t *capacity, size_t needed, size_t size)
+static __attribute__((noinline, cold)) bool grow(tw__key_writer *w, void *array, const void *few, size_t *capacity, size_t needed, size_t size)
 {
-    if (w->status != TW_OK)
-        return false;
-    if (needed <= *capacity)
-        return true;
     void *old, *made = needed < SIZE_MAX / 2 / size ? tw__alloc(2 * needed * size) : NULL;
     memcpy(&old, array, sizeof old);
     if (!made) {
@@ -61,9 +57,13 @@ static bool grow(tw__key_writer *w, void *array, const void *few, size_t *capaci
     return true;
 }
 
-static void put(tw__key_writer *w, char letter, const void *data, size_t size)
+/* Whether there is room for so many members of an array, made if need be. */
+#define ROOM(w_, array_, capacity_, needed_) \
+    ((needed_) <= (w_)->capacity_ || grow((w_), &(w_)->array_, (w_)->few_##array_, &(w_)->capacity_, (needed_), sizeof *(w_)->array_))
+
+static inline void put(tw__key_writer *w, char letter, const void *data, size_t size)
 {
-    if (!grow(w, &w->bytes, w->few_bytes, &w->capacity, w->size + 1 + size, 1))
+    if (!ROOM(w, bytes, capacity, w->size + 1 + size))
         return;
     w->bytes[w->size] = (unsigned char)letter;
     if (size)
@@ -75,14 +75,14 @@ void tw__key_argument(tw__key_writer *w)
 {
     if (w->size > UINT32_MAX)
         w->status = tw__fail(TW_RESOURCE_EXHAUSTED, "tf.function: the arguments of a call are too large to tell them from others");
-    if (grow(w, &w->marks, w->few_marks, &w->marks_capacity, (size_t)w->mark_count + 1, sizeof *w->marks))
+    if (ROOM(w, marks, marks_capacity, (size_t)w->mark_count + 1))
         w->marks[w->mark_count++] = (tw__call_mark){ (uint32_t)w->size, (uint32_t)w->spec_count };
 }
 
 void tw__key_tensor(tw__key_writer *w, tw_dtype dtype, const tw_shape *shape)
 {
     put(w, 'T', NULL, 0);
-    if (grow(w, &w->specs, w->few_specs, &w->specs_capacity, (size_t)w->spec_count + 1, sizeof *w->specs))
+    if (ROOM(w, specs, specs_capacity, (size_t)w->spec_count + 1))
         w->specs[w->spec_count++] = (tw__call_spec){ dtype, shape };
 }
 
@@ -131,7 +131,7 @@ void tw__key_text(tw__key_writer *w, char kind, const void *data, size_t size)
 void tw__key_object(tw__key_writer *w, const void *object)
 {
     put(w, 'O', &object, sizeof object);
-    if (grow(w, &w->identities, w->few_identities, &w->identities_capacity, (size_t)w->identity_count + 1, sizeof *w->identities))
+    if (ROOM(w, identities, identities_capacity, (size_t)w->identity_count + 1))
         w->identities[w->identity_count++] = object;
 }
 
@@ -147,7 +147,7 @@ int tw__key_variable(tw__key_writer *w, const void *identity, tw_dtype dtype, co
     while (number < w->variable_count && w->variables[number] != identity)
         number++;
     if (number == w->variable_count &&
-        grow(w, &w->variables, w->few_variables, &w->variables_capacity, (size_t)number + 1, sizeof *w->variables))
+        ROOM(w, variables, variables_capacity, (size_t)number + 1))
         w->variables[w->variable_count++] = identity;
     int32_t words[] = { (int32_t)dtype, trainable, number, shape->rank };
     put(w, 'V', words, sizeof words);

@@ -77,6 +77,12 @@ static tw_status call_body(void *context, tw_tensor *const *arguments, int count
 
 /* ---- functions ---- */
 
+static tw_status call_function_body(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    TW_TRY(call_body(context, arguments, count, outputs, output_count));
+    return tw__function_name_results(*outputs, *output_count);
+}
+
 typedef struct trace_call {
     tw_function *function;
     const tw_dtype *dtypes;
@@ -88,7 +94,8 @@ static void *trace(void *context, const tw_shape *shapes, bool *once)
 {
     const trace_call *c = context;
     tw_function *f = c->function;
-    tw__function *made = tw__function_trace_named(f->name, c->names, c->dtypes, shapes, c->count, call_body, &(body_call){ f->body, f->user, f->name });
+    tw__function *made = tw__function_trace_named(f->name, c->names, c->dtypes, shapes, c->count, call_function_body,
+                                                 &(body_call){ f->body, f->user, f->name });
     for (int i = 0; made && i < made->input_count - made->argument_count; i++)
         *once |= made->captures[i]->node != NULL; /* it uses tensors of a graph around it */
     return made;

@@ -212,8 +212,7 @@ def test_input_signature():
 
 
 def _core_spec(shape, dtype):
-    from thalweg import _structure
-    return getattr(tf, "TensorSpec", _structure.Spec)(shape, dtype)
+    return tf.TensorSpec(shape, dtype)
 
 
 # ---- symbolic tensors ----

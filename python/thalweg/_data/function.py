@@ -31,8 +31,9 @@ class Traced:
             return structure.tensors_of(value, self.output_spec)
         label = "__inference_Dataset_%s_%s_%d" % (name, _label(function), next(_function._numbers))
         from thalweg.autograph import control
-        with _function._lock, _function.Creation(False), control.Enabled():
-            self.graph_function = _core.trace(label, ["args_%d" % i for i in range(len(flat))], [d for d, _ in flat], [s for _, s in flat], body)
+        with _function.Tracing(), control.Enabled():
+            self.graph_function = _core.trace(_core.GraphFunction, label, ["args_%d" % i for i in range(len(flat))],
+                                              [tf.TensorSpec(s, d) for d, s in flat], body)
         self.value = None
 
     def _converted(self, function):

@@ -1,0 +1,665 @@
+/* Calls of tf.functions. The C type Function binds the arguments of a call to the parameters of the Python function, walks over them (call_key.c) and
+ * asks the tracer (function/tracer.h) for the trace that serves such calls; a call that was seen before runs no Python code. What has to be
+ * traced is described (structure.c) and handed to the Python side, thalweg/_function.py, which runs the body. */
+#include <time.h>
+
+#include "function_call.h"
+
+#include "eager/eager.h"
+#include "rows.h"
+
+enum { PARAMETER_LIMIT = 24 };
+
+typedef enum kind { POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD, VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD } kind;
+
+typedef struct parameter {
+    PyObject *name;    /* interned */
+    PyObject *initial; /* the default, or NULL */
+    PyObject *spec;    /* what input_signature says of it, or NULL */
+    kind kind;
+} parameter;
+
+typedef struct function {
+    PyObject_HEAD tw__py_vectorcall vectorcall;
+    PyObject *tracer; /* the Python side: traces, and has the public methods */
+    PyObject *dict, *weak;
+    tw__tracer traces;
+    parameter *parameters;
+    int parameter_count;
+} function;
+
+static PyTypeObject *function_type;
+static bool run_eagerly;
+
+/* ---- arguments to parameters ---- */
+
+/* The arguments of one call, by parameter. */
+typedef struct bound {
+    PyObject *few[PARAMETER_LIMIT], **values; /* borrowed */
+    PyObject *rest, *named; /* new: of *args and **kwargs */
+} bound;
+
+static void unbind(bound *b)
+{
+    if (b->values != b->few)
+        tw__free(b->values);
+    Py_XDECREF(b->rest);
+    Py_XDECREF(b->named);
+}
+
+static bool bind_rest(bound *b, int place, PyObject *const *arguments, Py_ssize_t from, Py_ssize_t count)
+{
+    Py_ssize_t size = count > from ? count - from : 0;
+    b->rest = b->values[place] = PyTuple_New(size);
+    for (Py_ssize_t i = 0; b->rest && i < size; i++) {
+        Py_INCREF(arguments[from + i]);
+        PyTuple_SetItem(b->rest, i, arguments[from + i]);
+    }
+    return b->rest != NULL;
+}
+
+static int find_parameter(const function *self, PyObject *name)
+{
+    int found = -1;
+    for (int i = 0; i < self->parameter_count && found < 0; i++) /* names of calls are interned, as a rule */
+        found = self->parameters[i].name == name ? i : -1;
+    for (int i = 0; i < self->parameter_count && found < 0; i++)
+        found = PyUnicode_Compare(self->parameters[i].name, name) == 0 ? i : -1;
+    kind is = found < 0 ? VAR_KEYWORD : self->parameters[found].kind;
+    return is == POSITIONAL_OR_KEYWORD || is == KEYWORD_ONLY ? found : -1;
+}
+
+/* False: they do not fit (Python says why), or an exception is set. */
+static bool bind_arguments(const function *self, bound *b, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    b->values = b->few;
+    b->rest = b->named = NULL;
+    if (self->parameter_count > PARAMETER_LIMIT && !(b->values = tw__alloc_array((size_t)self->parameter_count, sizeof *b->values))) {
+        tw__py_raise();
+        return false;
+    }
+    Py_ssize_t used = 0;
+    int catcher = -1;
+    for (int i = 0; i < self->parameter_count; i++) {
+        const parameter *p = &self->parameters[i];
+        b->values[i] = NULL;
+        if (p->kind <= POSITIONAL_OR_KEYWORD && used < count) {
+            b->values[i] = arguments[used++];
+        } else if (p->kind == VAR_POSITIONAL) {
+            if (!bind_rest(b, i, arguments, used, count))
+                return false;
+            used = count > used ? count : used;
+        } else if (p->kind == VAR_KEYWORD) {
+            catcher = i;
+            b->named = b->values[i] = PyDict_New();
+            if (!b->named)
+                return false;
+        }
+    }
+    if (used < count)
+        return false;
+    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; i < named; i++) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        int place = find_parameter(self, name);
+        if (place >= 0 && !b->values[place])
+            b->values[place] = arguments[count + i];
+        else if (place >= 0 || catcher < 0 || PyDict_SetItem(b->named, name, arguments[count + i]) < 0)
+            return false;
+    }
+    for (int i = 0; i < self->parameter_count; i++) {
+        if (!b->values[i] && !(b->values[i] = self->parameters[i].initial))
+            return false;
+    }
+    return true;
+}
+
+/* ---- tracing ---- */
+
+typedef struct tracing {
+    function *self;
+    const bound *arguments;
+} tracing;
+
+static void *hold_value(void *value)
+{
+    Py_INCREF((PyObject *)value);
+    return value;
+}
+
+static void drop_value(void *value)
+{
+    tw__py_lock_state state = tw__py_enter();
+    Py_DECREF((PyObject *)value);
+    tw__py_leave(state);
+}
+
+static void hold_code(const void *code, bool held)
+{
+    tw__py_lock_state state = tw__py_enter();
+    if (held)
+        Py_INCREF((PyObject *)code);
+    else
+        Py_DECREF((PyObject *)code);
+    tw__py_leave(state);
+}
+
+/* One argument described. The members of **kwargs go by their own names. */
+static PyObject *describe(tw__py_description *d, const parameter *p, PyObject *value)
+{
+    PyObject *source = p->spec ? p->spec : value;
+    if (p->kind != VAR_KEYWORD || !PyDict_Check(source))
+        return tw__py_describe(d, source, p->name);
+    PyObject *keys = tw__py_ordered_keys(source), *made = keys ? PyDict_Copy(source) : NULL;
+    for (Py_ssize_t i = 0; made && i < PyList_Size(keys); i++) {
+        PyObject *key = PyList_GetItem(keys, i), *member = tw__py_describe(d, PyDict_GetItem(source, key), key);
+        if (!member || PyDict_SetItem(made, key, member) < 0)
+            Py_CLEAR(made);
+        Py_XDECREF(member);
+    }
+    Py_XDECREF(keys);
+    return made;
+}
+
+/* A tw__trace_maker: an instance of GraphFunction. */
+static void *make_trace(void *context, const tw_shape *shapes, bool *once)
+{
+    const tracing *t = context;
+    function *self = t->self;
+    tw__py_description d = { .owner = self->tracer, .inputs = PyList_New(0), .names = PyList_New(0), .shapes = shapes };
+    PyObject *signature = d.inputs && d.names ? PyList_New(self->parameter_count) : NULL;
+    for (int i = 0; signature && i < self->parameter_count; i++) {
+        PyObject *part = describe(&d, &self->parameters[i], t->arguments->values[i]);
+        if (!part || PyList_SetItem(signature, i, part) < 0)
+            Py_CLEAR(signature);
+    }
+    PyObject *made = signature ? PyObject_CallMethod(self->tracer, "_trace", "OOO", signature, d.inputs, d.names) : NULL;
+    Py_XDECREF(signature);
+    Py_XDECREF(d.inputs);
+    Py_XDECREF(d.names);
+    if (made && !PyObject_TypeCheck(made, tw__py_graph_function_type)) {
+        tw__py_error(PyExc_TypeError, "a trace must be a graph function, not %R", made);
+        Py_CLEAR(made);
+    }
+    const tw__function *f = made ? ((tw__py_graph_function *)made)->function : NULL;
+    for (int i = 0; f && i < f->input_count - f->argument_count; i++)
+        *once |= f->captures[i]->node != NULL; /* it uses tensors of a graph around it */
+    return made;
+}
+
+/* Waits until no other thread traces; others may run Python code meanwhile. False: a signal's exception is set. */
+static bool begin_tracing(void)
+{
+    while (!tw__tracing_try()) {
+        PyThreadState *thread = tw__py_unlock();
+        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+        tw__py_lock(thread);
+        if (PyErr_CheckSignals() < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool walk(function *self, tw__py_walk *w, const bound *b)
+{
+    bool good = true;
+    for (int i = 0; good && i < self->parameter_count; i++) {
+        const parameter *p = &self->parameters[i];
+        tw__key_argument(&w->key);
+        good = p->spec ? tw__py_walk_cast(w, b->values[i], p->spec, 0) : tw__py_walk_value(w, b->values[i], 0);
+    }
+    if (good && w->key.status != TW_OK)
+        tw__py_raise();
+    return good && w->key.status == TW_OK;
+}
+
+/* The graph function for such a call; new. */
+static PyObject *find(function *self, const bound *b, const tw__py_walk *w)
+{
+    tw__call_key key = tw__key_of(&w->key);
+    PyObject *found = tw__tracer_find(&self->traces, &key);
+    if (found)
+        return found;
+    if (!begin_tracing())
+        return NULL;
+    found = tw__tracer_find(&self->traces, &key); /* another thread may have traced it meanwhile */
+    if (!found)
+        found = tw__tracer_trace(&self->traces, &key, make_trace, &(tracing){ self, b });
+    tw__tracing_end();
+    return found ? found : tw__py_raise();
+}
+
+/* ---- calling ---- */
+
+/* The arguments as Python passes them on: a tuple and a dict. */
+static bool as_python(PyObject *const *arguments, Py_ssize_t count, PyObject *names, PyObject **positional, PyObject **keywords)
+{
+    *positional = PyTuple_New(count);
+    *keywords = *positional ? PyDict_New() : NULL;
+    for (Py_ssize_t i = 0; *keywords && i < count; i++) {
+        Py_INCREF(arguments[i]);
+        PyTuple_SetItem(*positional, i, arguments[i]);
+    }
+    bool good = *keywords != NULL;
+    for (Py_ssize_t i = 0; good && names && i < PyTuple_Size(names); i++)
+        good = PyDict_SetItem(*keywords, PyTuple_GetItem(names, i), arguments[count + i]) == 0;
+    return good;
+}
+
+static PyObject *ask_tracer(function *self, const char *method, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    PyObject *positional = NULL, *keywords = NULL, *out = NULL;
+    if (as_python(arguments, count, names, &positional, &keywords))
+        out = PyObject_CallMethod(self->tracer, method, "OO", positional, keywords);
+    Py_XDECREF(positional);
+    Py_XDECREF(keywords);
+    return out;
+}
+
+/* The arguments don't fit the parameters or the signature: Python words it. */
+static PyObject *refuse(function *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    PyObject *type = NULL, *value = NULL, *traceback = NULL;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (type && !PyErr_GivenExceptionMatches(type, PyExc_TypeError) && !PyErr_GivenExceptionMatches(type, PyExc_ValueError)) {
+        PyErr_Restore(type, value, traceback);
+        return NULL;
+    }
+    PyObject *positional = NULL, *keywords = NULL, *out = NULL;
+    if (as_python(arguments, count, names, &positional, &keywords))
+        out = PyObject_CallMethod(self->tracer, "_refuse", "OOO", positional, keywords, value ? value : Py_None);
+    if (out)
+        PyErr_SetString(PyExc_TypeError, "the arguments do not fit the function");
+    Py_XDECREF(out);
+    Py_XDECREF(positional);
+    Py_XDECREF(keywords);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return NULL;
+}
+
+static PyObject *run(PyObject *found, tw_tensor *const *tensors, size_t count)
+{
+    tw__function *f = ((tw__py_graph_function *)found)->function;
+    if ((size_t)f->argument_count != count)
+        return tw__py_error(PyExc_RuntimeError, "%s takes %d tensors, the call has %zu", f->name, f->argument_count, count);
+    tw_tensor *few[8], **outputs = f->output_count <= 8 ? few : tw__alloc_array((size_t)f->output_count, sizeof *outputs);
+    if (!outputs)
+        return tw__py_raise();
+    PyObject *out = tw__py_run(f, tensors, outputs) == TW_OK ? tw__py_function_results(found, outputs) : tw__py_raise();
+    if (outputs != few)
+        tw__free(outputs);
+    return out;
+}
+
+static PyObject *call(PyObject *callable, PyObject *const *arguments, size_t size, PyObject *names)
+{
+    function *self = (function *)callable;
+    Py_ssize_t count = TW_VECTOR_COUNT(size);
+    if (!self->tracer)
+        return tw__py_error(PyExc_RuntimeError, "this function was collected");
+    if (run_eagerly)
+        return ask_tracer(self, "_run_eagerly", arguments, count, names);
+    bound b;
+    bool fits = bind_arguments(self, &b, arguments, count, names), walked = false;
+    PyObject *found = NULL, *out = NULL;
+    tw__py_walk w;
+    if (fits) {
+        tw__py_walk_begin(&w, self->tracer, false);
+        walked = walk(self, &w, &b);
+        found = walked ? find(self, &b, &w) : NULL;
+        out = found ? run(found, w.tensors, w.tensor_count) : NULL;
+        tw__py_walk_end(&w);
+        Py_XDECREF(found);
+    }
+    unbind(&b);
+    return !fits || !walked ? refuse(self, arguments, count, names) : out;
+}
+
+/* _concrete(args, kwargs): the graph function for such a call; specs may stand for tensors. */
+static PyObject *concrete(PyObject *callable, PyObject *given)
+{
+    function *self = (function *)callable;
+    PyObject *args, *kwargs;
+    if (!PyArg_ParseTuple(given, "O!O!:_concrete", &PyTuple_Type, &args, &PyDict_Type, &kwargs))
+        return NULL;
+    Py_ssize_t count = PyTuple_Size(args), named = PyDict_Size(kwargs);
+    PyObject **arguments = tw__alloc_array((size_t)(count + named) + 1, sizeof *arguments);
+    PyObject *keys = arguments ? PyDict_Keys(kwargs) : tw__py_raise(), *names = keys ? PyList_AsTuple(keys) : NULL, *out = NULL;
+    for (Py_ssize_t i = 0; names && i < count + named; i++)
+        arguments[i] = i < count ? PyTuple_GetItem(args, i) : PyDict_GetItem(kwargs, PyTuple_GetItem(names, i - count));
+    if (names) {
+        bound b;
+        bool fits = bind_arguments(self, &b, arguments, count, names), walked = false;
+        tw__py_walk w;
+        if (fits) {
+            tw__py_walk_begin(&w, self->tracer, true);
+            walked = walk(self, &w, &b);
+            out = walked ? find(self, &b, &w) : NULL;
+            tw__py_walk_end(&w);
+        }
+        unbind(&b);
+        if (!fits || !walked)
+            refuse(self, arguments, count, names);
+    }
+    Py_XDECREF(keys);
+    Py_XDECREF(names);
+    tw__free(arguments);
+    return out;
+}
+
+/* ---- methods that are Python's ---- */
+
+/* tracer.METHOD(self, *args, **kwargs) */
+static PyObject *python_method(PyObject *callable, const char *name, PyObject *args, PyObject *kwargs)
+{
+    PyObject *method = PyObject_GetAttrString(((function *)callable)->tracer, name);
+    Py_ssize_t count = PyTuple_Size(args);
+    PyObject *all = method ? PyTuple_New(count + 1) : NULL;
+    for (Py_ssize_t i = 0; all && i <= count; i++) {
+        PyObject *item = i ? PyTuple_GetItem(args, i - 1) : callable;
+        Py_INCREF(item);
+        PyTuple_SetItem(all, i, item);
+    }
+    PyObject *out = all ? PyObject_Call(method, all, kwargs) : NULL;
+    Py_XDECREF(method);
+    Py_XDECREF(all);
+    return out;
+}
+
+static PyObject *get_concrete_function(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    return python_method(self, "_get_concrete_function", args, kwargs);
+}
+
+static PyObject *show_signatures(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    return python_method(self, "_show_signatures", args, kwargs);
+}
+
+static PyObject *show_plan(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    return python_method(self, "_plan", args, kwargs);
+}
+
+/* ---- what the Python side asks ---- */
+
+static PyObject *forget_object(PyObject *callable, PyObject *number)
+{
+    void *identity = PyLong_AsVoidPtr(number);
+    if (PyErr_Occurred())
+        return NULL;
+    tw__tracer_forget(&((function *)callable)->traces, identity);
+    Py_RETURN_NONE;
+}
+
+static PyObject *tracing_count(PyObject *callable, PyObject *unused)
+{
+    (void)unused;
+    return PyLong_FromLongLong(tw__tracer_count(&((function *)callable)->traces));
+}
+
+static PyObject *list_traces(PyObject *callable, PyObject *unused)
+{
+    (void)unused;
+    function *self = (function *)callable;
+    int count = self->traces.cache ? tw__call_cache_count(self->traces.cache) : 0;
+    void **values = tw__alloc_array((size_t)count + 1, sizeof *values);
+    PyObject *list = values && (!count || tw__call_cache_list(self->traces.cache, values) == TW_OK) ? PyList_New(count) : tw__py_raise();
+    for (int i = 0; list && i < count; i++) {
+        Py_INCREF((PyObject *)values[i]);
+        PyList_SetItem(list, i, values[i]);
+    }
+    tw__free(values);
+    return list;
+}
+
+/* ---- the type ---- */
+
+static PyObject *get_attribute(PyObject *self, PyObject *name)
+{
+    PyObject *value = PyObject_GenericGetAttr(self, name);
+    if (value || !PyErr_ExceptionMatches(PyExc_AttributeError) || !((function *)self)->tracer)
+        return value;
+    PyErr_Clear();
+    value = PyObject_GetAttr(((function *)self)->tracer, name);
+    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError))
+        tw__py_error(PyExc_AttributeError, "'Function' object has no attribute '%U'", name);
+    return value;
+}
+
+static PyObject *bind(PyObject *self, PyObject *object, PyObject *type)
+{
+    if (object)
+        return PyObject_CallMethod(((function *)self)->tracer, "bind", "OO", object, type ? type : Py_None);
+    Py_INCREF(self);
+    return self;
+}
+
+typedef struct visiting {
+    visitproc visit;
+    void *arg;
+    int result;
+} visiting;
+
+static void visit_trace(void *context, void *value)
+{
+    visiting *v = context;
+    if (!v->result)
+        v->result = v->visit(value, v->arg);
+}
+
+static int traverse(PyObject *callable, visitproc visit, void *arg)
+{
+    function *self = (function *)callable;
+    Py_VISIT(Py_TYPE(callable));
+    Py_VISIT(self->tracer);
+    Py_VISIT(self->dict);
+    for (int i = 0; i < self->parameter_count; i++) {
+        Py_VISIT(self->parameters[i].initial);
+        Py_VISIT(self->parameters[i].spec);
+    }
+    visiting v = { visit, arg, 0 };
+    if (self->traces.cache)
+        tw__call_cache_each(self->traces.cache, visit_trace, &v);
+    return v.result;
+}
+
+static int clear(PyObject *callable)
+{
+    function *self = (function *)callable;
+    Py_CLEAR(self->tracer);
+    Py_CLEAR(self->dict);
+    while (self->parameter_count) {
+        parameter *p = &self->parameters[--self->parameter_count];
+        Py_XDECREF(p->name);
+        Py_XDECREF(p->initial);
+        Py_XDECREF(p->spec);
+    }
+    tw__tracer traces = self->traces;
+    self->traces = (tw__tracer){ 0 };
+    if (traces.cache)
+        tw__tracer_end(&traces);
+    return 0;
+}
+
+static void end(PyObject *callable)
+{
+    PyTypeObject *type = Py_TYPE(callable);
+    PyObject_GC_UnTrack(callable);
+    if (((function *)callable)->weak)
+        PyObject_ClearWeakRefs(callable);
+    clear(callable);
+    tw__free(((function *)callable)->parameters);
+    PyObject_GC_Del(callable);
+    Py_DECREF(type);
+}
+
+/* One of the tracer's parameters: (name, kind, default or Parameter.empty's stand-in, spec or None). */
+static bool read_parameter(parameter *p, PyObject *row)
+{
+    PyObject *name, *initial, *spec;
+    int kind_number, has_default, has_spec;
+    if (!PyArg_ParseTuple(row, "UipOpO", &name, &kind_number, &has_default, &initial, &has_spec, &spec))
+        return false;
+    Py_INCREF(name);
+    PyUnicode_InternInPlace(&name);
+    Py_XINCREF(has_default ? initial : NULL);
+    Py_XINCREF(has_spec ? spec : NULL);
+    *p = (parameter){ name, has_default ? initial : NULL, has_spec ? spec : NULL, (kind)kind_number };
+    return true;
+}
+
+static bool start(function *self, PyObject *tracer)
+{
+    PyObject *rows = PyObject_GetAttrString(tracer, "_rows"), *name = PyObject_GetAttrString(tracer, "_shown"), *code = NULL, *widens = NULL;
+    Py_ssize_t count = rows && PyList_Check(rows) ? PyList_Size(rows) : -1;
+    const char **names = count >= 0 ? (const char **)tw__alloc_array((size_t)count + 1, sizeof *names) : NULL;
+    self->parameters = names ? tw__alloc_array((size_t)count + 1, sizeof *self->parameters) : NULL;
+    bool good = self->parameters && name;
+    if (!good && !PyErr_Occurred())
+        tw__py_raise();
+    for (Py_ssize_t i = 0; good && i < count; i++) {
+        good = read_parameter(&self->parameters[i], PyList_GetItem(rows, i));
+        self->parameter_count += good;
+        names[i] = good ? PyUnicode_AsUTF8AndSize(self->parameters[i].name, NULL) : NULL;
+        good = names[i] != NULL;
+    }
+    const char *shown = good ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    code = shown ? PyObject_GetAttrString(tracer, "_code") : NULL;
+    widens = code ? PyObject_GetAttrString(tracer, "_reduce") : NULL;
+    good = widens != NULL;
+    if (good) {
+        good = tw__tracer_start(&self->traces, shown, names, (int)count, code, hold_value, drop_value) == TW_OK;
+        self->traces.widens = PyObject_IsTrue(widens) == 1;
+        self->traces.code_held = hold_code;
+        if (!good)
+            tw__py_raise();
+    }
+    tw__free((void *)names);
+    Py_XDECREF(rows);
+    Py_XDECREF(name);
+    Py_XDECREF(code); /* the tracer holds it */
+    Py_XDECREF(widens);
+    return good;
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *tracer;
+    if ((keywords && PyDict_Size(keywords)) || !PyArg_ParseTuple(arguments, "O:Function", &tracer))
+        return PyErr_Occurred() ? NULL : tw__py_error(PyExc_TypeError, "Function takes no keyword arguments");
+    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+    function *self = (function *)allocate(type, 0);
+    if (!self)
+        return NULL;
+    self->vectorcall = call;
+    Py_INCREF(tracer);
+    self->tracer = tracer;
+    if (!start(self, tracer)) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    PyObject *done = PyObject_CallMethod(tracer, "_made", "O", (PyObject *)self);
+    if (!done)
+        Py_CLEAR(self);
+    Py_XDECREF(done);
+    return (PyObject *)self;
+}
+
+#define WITH_KEYWORDS(f) ((PyCFunction)(void (*)(void))(f)), METH_VARARGS | METH_KEYWORDS
+static PyMethodDef methods[] = {
+    { "get_concrete_function", WITH_KEYWORDS(get_concrete_function), "The graph for such a call; specs may stand for tensors." },
+    { "pretty_printed_concrete_signatures", WITH_KEYWORDS(show_signatures), "The signatures of the graphs that were traced." },
+    { "pretty_printed_signature", WITH_KEYWORDS(show_signatures), "The signatures of the graphs that were traced." },
+    { "plan", WITH_KEYWORDS(show_plan), "How a call with these arguments runs, as text." },
+    { "_concrete", concrete, METH_VARARGS, NULL },
+    { "_forget_object", forget_object, METH_O, NULL },
+    { "experimental_get_tracing_count", tracing_count, METH_NOARGS, "How often the function was traced." },
+    { "_list_all_concrete_functions", list_traces, METH_NOARGS, "The concrete functions, in the order in which they were traced." },
+    { 0 },
+};
+static PyGetSetDef getters[] = {
+    { "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
+    { 0 },
+};
+static PyMemberDef members[] = {
+    { "__vectorcalloffset__", T_PYSSIZET, offsetof(function, vectorcall), READONLY, NULL },
+    { "__dictoffset__", T_PYSSIZET, offsetof(function, dict), READONLY, NULL },
+    { "__weaklistoffset__", T_PYSSIZET, offsetof(function, weak), READONLY, NULL },
+    { "_tracer", T_OBJECT, offsetof(function, tracer), READONLY, NULL },
+    { 0 },
+};
+static PyType_Slot slots[] = {
+    { Py_tp_new, make },          { Py_tp_dealloc, end },        { Py_tp_traverse, traverse }, { Py_tp_clear, clear },
+    { Py_tp_call, PyVectorcall_Call }, { Py_tp_descr_get, bind }, { Py_tp_getattro, get_attribute }, { Py_tp_methods, methods },
+    { Py_tp_getset, getters },    { Py_tp_members, members },    { 0 },
+};
+static PyType_Spec function_spec = { "tensorflow.python.eager.polymorphic_function.polymorphic_function.Function", sizeof(function), 0,
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots };
+
+static PyObject *set_run_eagerly(PyObject *self, PyObject *value)
+{
+    (void)self;
+    int is = PyObject_IsTrue(value);
+    if (is < 0)
+        return NULL;
+    run_eagerly = is;
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_run_eagerly(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    return PyBool_FromLong(run_eagerly);
+}
+
+/* Messages of the library go through Python's logger. */
+static void write_log(const char *level, const char *text)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *module = PyImport_ImportModule("thalweg._log");
+    PyObject *done = module ? PyObject_CallMethod(module, "message", "ss", level, text) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(done);
+    PyErr_Clear(); /* a message that can't be shown stops nothing */
+    PyErr_Restore(type, value, traceback);
+    tw__py_leave(state);
+}
+
+static PyObject *begin_outside(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    if (!begin_tracing())
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *end_outside(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    tw__tracing_end();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    { "begin_tracing", begin_outside, METH_NOARGS, "Waits until no other thread traces." },
+    { "end_tracing", end_outside, METH_NOARGS, "Others may trace again." },
+    { "run_functions_eagerly", set_run_eagerly, METH_O, "Whether tf.functions run their Python code at every call." },
+    { "functions_run_eagerly", get_run_eagerly, METH_NOARGS, "Whether they do." },
+    { 0 },
+};
+
+bool tw__py_function_calls_start(PyObject *module)
+{
+    tw__log_hook = write_log;
+    function_type = (PyTypeObject *)PyType_FromSpec(&function_spec);
+    return function_type && PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 && PyModule_AddFunctions(module, functions) == 0;
+}

@@ -1,4 +1,5 @@
-/* Diagonals: Diag and DiagPart over a tensor's halves, MatrixBandPart, MatrixDiagV3 and MatrixDiagPartV3 over its last two dimensions. */
+/* Diagonals: Diag and DiagPart over a tensor's halves, MatrixBandPart, MatrixDiagV3, MatrixDiagPartV3 and MatrixSetDiagV3 over its last two
+ * dimensions. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
@@ -285,8 +286,20 @@ static tw_status matrix_shape(tw__inference *inference)
 {
     packing p;
     TW_TRY(check_plain(inference->op, inference->dtypes[0]));
-    if (!tw__shape_known(inference->shapes[0]) || !inference->values[1] || !inference->values[2] || !inference->values[3])
+    const tw_shape *in = inference->shapes[0];
+    tw_shape *out = &inference->out_shapes[0];
+    if (in->rank < 1 || !inference->values[1])
         return TW_OK;
+    TW_TRY(read_range(inference->op, inference->values[1], &p));
+    bool several = p.high > p.low;
+    if ((several && in->rank < 2) || in->rank + 1 - several > TW_MAX_RANK) /* the whole plan says what is wrong */
+        several = false;
+    else if (in->dims[in->rank - 1] < 0 || (several && in->dims[in->rank - 2] < 0) || !inference->values[2] || !inference->values[3]) {
+        *out = *in;
+        out->rank = in->rank + 1 - several;
+        out->dims[out->rank - 1] = out->dims[out->rank - 2] = -1;
+        return TW_OK;
+    }
     return plan_matrix(inference->op, inference->attrs, inference->shapes[0], inference->values, &p, &inference->out_shapes[0]);
 }
 
@@ -344,9 +357,19 @@ static tw_status part_v3_shape(tw__inference *inference)
 {
     packing p;
     TW_TRY(check_plain(inference->op, inference->dtypes[0]));
-    if (!tw__shape_known(inference->shapes[0]) || !inference->values[1])
-        return TW_OK;
-    return plan_part(inference->op, inference->attrs, inference->shapes[0], inference->values[1], &p, &inference->out_shapes[0]);
+    const tw_shape *in = inference->shapes[0];
+    tw_shape *out = &inference->out_shapes[0];
+    if (in->rank < 2 || !inference->values[1])
+        return tw__need_rank_at_least(inference, 0, 2);
+    if (in->dims[in->rank - 1] >= 0 && in->dims[in->rank - 2] >= 0)
+        return plan_part(inference->op, inference->attrs, in, inference->values[1], &p, out);
+    TW_TRY(read_range(inference->op, inference->values[1], &p));
+    *out = *in;
+    out->rank -= 2;
+    if (p.high > p.low)
+        out->dims[out->rank++] = p.high - p.low + 1;
+    out->dims[out->rank++] = -1;
+    return TW_OK;
 }
 
 static tw_status part_v3_compute(tw__kernel *kernel)
@@ -385,3 +408,59 @@ TW_OP(MatrixDiagPartV3,
     .inputs = "input: T, k: int32, padding_value: T", .outputs = "diagonal: T", .attrs = "T: type, " ALIGN,
     .shape = part_v3_shape, .compute = part_v3_compute, .gradient = part_v3_gradient,
     .doc = "Diagonals of matrices.");
+
+/* ---- MatrixSetDiagV3 ---- */
+
+static tw_status set_shape(tw__inference *inference)
+{
+    packing p;
+    tw_shape part;
+    const tw_shape *in = inference->shapes[0], *diagonal = inference->shapes[1];
+    TW_TRY(check_plain(inference->op, inference->dtypes[0]));
+    TW_TRY(tw__need_rank_at_least(inference, 0, 2));
+    TW_TRY(tw__need_rank_at_least(inference, 1, 1));
+    inference->out_shapes[0] = *in;
+    if (in->rank < 2 || in->dims[in->rank - 1] < 0 || in->dims[in->rank - 2] < 0 || !inference->values[2])
+        return TW_OK;
+    TW_TRY(plan_part(inference->op, inference->attrs, in, inference->values[2], &p, &part));
+    if (!tw__shape_compatible(&part, diagonal))
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the diagonal has shape %s, expected %s [Op:%s]", tw__shape_text(diagonal),
+                          tw__shape_text(&part), inference->op->name);
+    return TW_OK;
+}
+
+static tw_status set_compute(tw__kernel *kernel)
+{
+    packing p;
+    tw_shape part;
+    const tw_tensor *in = kernel->inputs[0], *diagonal = kernel->inputs[1];
+    tw_tensor *out = kernel->outputs[0];
+    TW_TRY(plan_part(kernel->op, kernel->attrs, &in->shape, kernel->inputs[2], &p, &part));
+    if (!tw__shape_equal(&part, &diagonal->shape))
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the diagonal has shape %s, expected %s [Op:%s]", tw__shape_text(&diagonal->shape),
+                          tw__shape_text(&part), kernel->op->name);
+    memcpy(out->data, in->data, (size_t)out->count * element_of(out));
+    packed_copy copy = { out, diagonal, NULL };
+    int64_t each = p.length * (p.high - p.low + 1);
+    return each ? each_packed(&p, diagonal->count / each, unpack_one, &copy) : TW_OK;
+}
+
+static tw_status set_gradient(tw__gradient *gradient)
+{
+    tw_tensor *dy = gradient->output_grads[0], *k = gradient->inputs[2];
+    tw_attr align = TW_A_STRING("align", TW_ATTR(gradient, "align")->s.data);
+    if (gradient->wanted[0]) {
+        tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, gradient->inputs[1]);
+        tw__grad_set(gradient, 0, zeros ? tw__call(&tw__op_MatrixSetDiagV3, TW_IN(dy, zeros, k), 3, &align, 1) : NULL);
+    }
+    if (gradient->wanted[1]) {
+        tw_auto tw_tensor *zero = tw__grad_constant(0, dy);
+        tw__grad_set(gradient, 1, zero ? tw__call(&tw__op_MatrixDiagPartV3, TW_IN(dy, k, zero), 3, &align, 1) : NULL);
+    }
+    return tw__grad_status(gradient);
+}
+
+TW_OP(MatrixSetDiagV3,
+    .inputs = "input: T, diagonal: T, k: int32", .outputs = "output: T", .attrs = "T: type, " ALIGN,
+    .shape = set_shape, .compute = set_compute, .gradient = set_gradient,
+    .doc = "Matrices with some diagonals replaced.");

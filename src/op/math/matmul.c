@@ -3,6 +3,7 @@
 #include "kernel/gemm.h"
 #include "kernel/kernel.h"
 #include "op/gradient.h"
+#include "op/linalg/linalg.h"
 #include "rows.h"
 
 /* ---- MatMul ---- */
@@ -185,27 +186,12 @@ static tw_status batch_compute(tw__kernel *kernel)
     return multiply_batch(kernel, kernel->inputs[0], kernel->inputs[1], kernel->outputs[0]);
 }
 
-/* The tensor as another dtype, a new reference; it may be the tensor itself. */
-static tw_tensor *as_dtype(tw__kernel *kernel, tw_tensor *tensor, tw_dtype dtype)
-{
-    if (tensor->dtype == dtype)
-        return tw_retain(tensor);
-    if (!tw__cast_has(tensor->dtype, dtype)) {
-        TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "%s as %s", tw_dtype_name(tensor->dtype), tw_dtype_name(dtype));
-        return NULL;
-    }
-    tw_tensor *cast = tw__tensor_empty(dtype, &tensor->shape);
-    if (cast)
-        tw__cast_run(tensor->dtype, dtype, tensor->data, cast->data, tensor->count, false);
-    return cast;
-}
-
 /* V3 takes inputs of different dtypes: they are cast to the result's first. */
 static tw_status batch_cast_compute(tw__kernel *kernel)
 {
     tw_dtype dtype = kernel->outputs[0]->dtype;
-    tw_auto tw_tensor *x = as_dtype(kernel, kernel->inputs[0], dtype);
-    tw_auto tw_tensor *y = as_dtype(kernel, kernel->inputs[1], dtype);
+    tw_auto tw_tensor *x = tw__kernel_cast(kernel->op, kernel->inputs[0], dtype);
+    tw_auto tw_tensor *y = tw__kernel_cast(kernel->op, kernel->inputs[1], dtype);
     return x && y ? multiply_batch(kernel, x, y, kernel->outputs[0]) : tw__error_status();
 }
 

@@ -1,0 +1,79 @@
+/* Matrix operations by ops, for the gradients of decompositions. See linalg.h. */
+#include "op/array/array.h"
+#include "op/linalg/linalg.h"
+#include "rows.h"
+
+tw_tensor *tw__mm(tw_tensor *a, tw_tensor *b, bool adjoint_a, bool adjoint_b)
+{
+    tw_auto tw_tensor *left = a, *right = b;
+    return left && right ? TW_CALL(BatchMatMulV2, TW_IN(left, right), TW_WITH(TW_A_BOOL("adj_x", adjoint_a), TW_A_BOOL("adj_y", adjoint_b))) : NULL;
+}
+
+/* The order of dimensions in which the last two have changed places, by ops where the rank is not known yet. */
+static tw_tensor *turned_order(tw_tensor *a)
+{
+    int64_t order[TW_MAX_RANK];
+    int rank = a->shape.rank;
+    for (int i = 0; i < rank; i++)
+        order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    if (rank >= 2)
+        return tw__ints_tensor(order, rank, TW_INT32);
+    tw_auto tw_tensor *last = TW_G2(Sub, TW_UNARY(Rank, a), tw_tensor_int(1));
+    tw_auto tw_tensor *before = last ? TW_G2(Sub, tw_retain(last), tw_tensor_int(1)) : NULL;
+    tw_auto tw_tensor *leading = TW_G3(Range, tw_tensor_int(0), tw_retain(before), tw_tensor_int(1));
+    tw_auto tw_tensor *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *zero = tw_tensor_int(0);
+    tw_auto tw_tensor *x = TW_G2(Reshape, tw_retain(last), tw_retain(one)), *y = TW_G2(Reshape, tw_retain(before), tw_retain(one));
+    return leading && x && y && zero ? tw__call(&tw__op_ConcatV2, TW_IN(leading, x, y, zero), 4, TW_WITH(TW_A_INT("N", 3)), 1) : NULL;
+}
+
+tw_tensor *tw__adjoint(tw_tensor *a)
+{
+    tw_auto tw_tensor *x = a;
+    tw_auto tw_tensor *order = x ? turned_order(x) : NULL;
+    tw_auto tw_tensor *conjugate = order ? tw__grad_conj(x) : NULL;
+    return conjugate ? TW_BINARY(Transpose, conjugate, order) : NULL;
+}
+
+tw_tensor *tw__diag(tw_tensor *diagonal)
+{
+    tw_auto tw_tensor *d = diagonal;
+    tw_auto tw_tensor *k = tw_tensor_int(0), *any = tw_tensor_int(-1), *zero = d ? tw__grad_constant(0, d) : NULL;
+    return k && any && zero ? tw__call(&tw__op_MatrixDiagV3, TW_IN(d, k, any, any, zero), 5, NULL, 0) : NULL;
+}
+
+tw_tensor *tw__diag_part(tw_tensor *a)
+{
+    tw_auto tw_tensor *x = a;
+    tw_auto tw_tensor *k = tw_tensor_int(0), *zero = x ? tw__grad_constant(0, x) : NULL;
+    return k && zero ? tw__call(&tw__op_MatrixDiagPartV3, TW_IN(x, k, zero), 3, NULL, 0) : NULL;
+}
+
+tw_tensor *tw__set_diag(tw_tensor *a, tw_tensor *diagonal)
+{
+    return TW_G3(MatrixSetDiagV3, a, diagonal, tw_tensor_int(0));
+}
+
+tw_tensor *tw__band(tw_tensor *a, int64_t lower, int64_t upper)
+{
+    return TW_G3(MatrixBandPart, a, tw_tensor_int64(lower), tw_tensor_int64(upper));
+}
+
+tw_tensor *tw__triangular(tw_tensor *a, tw_tensor *b, bool lower, bool adjoint)
+{
+    tw_auto tw_tensor *matrix = a, *right = b;
+    if (!matrix || !right)
+        return NULL;
+    return TW_CALL(MatrixTriangularSolve, TW_IN(matrix, right), TW_WITH(TW_A_BOOL("lower", lower), TW_A_BOOL("adjoint", adjoint)));
+}
+
+tw_tensor *tw__solve(tw_tensor *a, tw_tensor *b, bool adjoint)
+{
+    tw_auto tw_tensor *matrix = a, *right = b;
+    return matrix && right ? TW_CALL(MatrixSolve, TW_IN(matrix, right), TW_WITH(TW_A_BOOL("adjoint", adjoint))) : NULL;
+}
+
+tw_tensor *tw__eye_like(tw_tensor *a)
+{
+    tw_auto tw_tensor *diagonal = tw__diag_part(tw_retain(a));
+    return tw__set_diag(diagonal ? TW_UNARY(ZerosLike, a) : NULL, diagonal ? TW_UNARY(OnesLike, diagonal) : NULL);
+}

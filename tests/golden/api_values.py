@@ -35,9 +35,39 @@ def names(tf):
         specs = [tf.TensorSpec(None, tf.convert_to_tensor(x).dtype) for x in xs]
         return tf.function(f, input_signature=specs)(*xs)
 
+    def train(optimizer, in_function=False, steps=4):
+        """Two variables under gradients that change: their values, and the optimizer's variables."""
+        a, b = tf.Variable([1.0, -2.0, 3.0], name="a"), tf.Variable([[0.5], [-0.25]], name="b")
+
+        def step(k):
+            optimizer.apply_gradients([(tf.sin(a * k) + 0.1, a), (b * b - 0.3 * k, b)])
+
+        run = tf.function(step) if in_function else step
+        for k in range(steps):
+            run(tf.constant(float(k + 1)))
+        return [a, b] + [x for v in optimizer.variables for x in (v.name, v)]
+
+    def saved(optimizer):
+        """The names in a checkpoint of the optimizer after a step."""
+        import tempfile
+        train(optimizer, steps=1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = tf.train.Checkpoint(o=optimizer).write(folder + "/c")
+            return sorted(str(entry) for entry in tf.train.list_variables(path))
+
+    def metric(m, *batches):
+        """Results after each batch, then after a reset and the last batch again, and the variables' names and shapes."""
+        results = []
+        for batch in batches:
+            m.update_state(*batch)
+            results.append(m.result())
+        names = [x for v in m.variables for x in (v.name, str(v.shape), v.dtype.name)]
+        m.reset_state()
+        return results + [m(*batches[-1])] + names
+
     square = np.round(r.uniform(-2, 2, (2, 3, 3)), 2)
     definite = square @ np.swapaxes(square, -1, -2) + np.eye(3)
-    return dict(tf=tf, np=np, gradient=gradient, static=static, traced=traced, square=square, definite=definite,
+    return dict(tf=tf, np=np, train=train, saved=saved, metric=metric, gradient=gradient, static=static, traced=traced, square=square, definite=definite,
                 tall=np.round(r.uniform(-2, 2, (2, 4, 2)), 2), image=np.round(r.uniform(-2, 2, (2, 4, 6, 3)), 2).astype(np.float32),
                 volume=np.round(r.uniform(-2, 2, (2, 4, 5, 3, 2)), 2).astype(np.float32), vector=np.float32([0.3, -1.2, 2.5, 0.8]),
                 positive=np.float64([0.25, 1.0, 3.5, 7.0]), one=np.float64([0.05, 0.4, 0.75]), rows=np.round(r.uniform(-2, 2, (6, 3)), 2),

@@ -15,7 +15,7 @@
 enum { MOMENTUM, VELOCITY, LARGEST };
 enum { BETA_1_POWER, BETA_2_POWER, RATE, BETA_1, BETA_2, EPSILON, SCALARS };
 
-static const tw__slot_kind kinds[] = { { "_momentums", "m" }, { "_velocities", "v" }, { "_velocity_hats", "vhat" } };
+static const tw__slot_kind kinds[] = { { "_momentums", "m", 0 }, { "_velocities", "v", 0 }, { "_velocity_hats", "vhat", 0 } };
 
 typedef struct adam {
     tw_optimizer optimizer;
@@ -137,3 +137,26 @@ TW_CLASS(optimizers_adam,
     "-> optimizer",
     .parent = &tw__class_optimizer, .size = sizeof(adam), .init = adam_init, .methods = &adam_methods,
     .doc = "Steps scaled by moments of the gradient and of its square.");
+
+/* ---- AdamW: the same, and decay of the weights by default ---- */
+
+static tw_status adamw_init(void *self, const void *given)
+{
+    adam *optimizer = self;
+    const tw_optimizers_adam_w_args *args = given;
+    optimizer->beta_1 = args->beta_1;
+    optimizer->beta_2 = args->beta_2;
+    optimizer->epsilon = args->epsilon;
+    optimizer->amsgrad = args->amsgrad;
+    if (isnan(args->weight_decay))
+        return tw__fail(TW_VALUE_ERROR, "Missing value of `weight_decay` which is required and must be a float value.");
+    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+}
+
+TW_CLASS(optimizers_adam_w,
+    "keras.optimizers.AdamW(learning_rate: number = 0.001, weight_decay: float? = 0.004, beta_1: float = 0.9, beta_2: float = 0.999, "
+    "epsilon: float = 1e-07, amsgrad: bool = False, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
+    "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = AdamW) "
+    "-> optimizer",
+    .parent = &tw__class_optimizer, .size = sizeof(adam), .init = adamw_init, .methods = &adam_methods,
+    .doc = "Adam with decay of the weights.");

@@ -8,6 +8,7 @@
 #include "eager/tape.h"
 #include "op/slices.h"
 #include "graph/graph.h"
+#include "kernel/copy.h"
 #include "keras/optimizers/optimizers.h"
 
 /* ---- construction ---- */
@@ -176,6 +177,25 @@ tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int 
 
 /* ---- building ---- */
 
+tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name)
+{
+    tw_trackable *list = tw__container_new();
+    tw_status status = list ? tw__track(&optimizer->trackable, name, list) : tw__error_status();
+    tw_release(list);
+    return status;
+}
+
+static tw_status fill(tw_tensor *tensor, double value)
+{
+    tw_tensor *number = tw_tensor_new(tensor->dtype, TW_SCALAR, NULL);
+    if (!number)
+        return tw__error_status();
+    tw__scalar_set(number, value);
+    tw_status status = tw__fill_elements(tensor->dtype, tensor->data, number->data, tensor->count);
+    tw_release(number);
+    return status;
+}
+
 tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count, const tw__slot_kind *kinds)
 {
     tw_trackable *lists[TW_MAX_SLOTS] = { 0 };
@@ -192,8 +212,10 @@ tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count,
         tw_variable *variable = optimizer->trained[i];
         for (int k = 0; status == TW_OK && k < count; k++) {
             tw_tensor *zeros = tw_tensor_new(variable->resource->dtype, variable->resource->shape, NULL);
+            if (zeros && kinds[k].initial != 0)
+                status = fill(zeros, kinds[k].initial);
             char *name = zeros ? tw__format("%s%s/%s", tw__scope(), kinds[k].prefix, variable->resource->name) : NULL;
-            tw_variable *slot = name ? tw__variable_new(zeros, name, false, NULL) : NULL;
+            tw_variable *slot = name && status == TW_OK ? tw__variable_new(zeros, name, false, NULL) : NULL;
             status = slot ? tw__container_append(optimizer->all, slot) : tw__error_status();
             if (status == TW_OK)
                 status = tw__container_append(lists[k], slot);
@@ -225,9 +247,7 @@ static tw_status build(tw_optimizer *optimizer, const tw_objects *variables)
         optimizer->trained[i] = tw_retain(variable);
         optimizer->trained_count = i + 1;
     }
-    tw_trackable *index = tw__container_new();
-    tw_status status = index ? tw__track(&optimizer->trackable, "_index_dict", index) : tw__error_status();
-    tw_release(index);
+    tw_status status = tw__optimizer_add_empty_list(optimizer, "_index_dict");
     if (status == TW_OK)
         status = methods->build(optimizer);
     optimizer->built = status == TW_OK;

@@ -14,6 +14,7 @@ enum { TW_MAX_SLOTS = 4, TW_MAX_SCALARS = 8 };
 typedef struct tw__slot_kind {
     const char *list;   /* the child: "_momentums" */
     const char *prefix; /* of the variables' names: "m" */
+    double initial;     /* what every element begins with */
 } tw__slot_kind;
 
 typedef struct tw__optimizer_methods {
@@ -70,6 +71,13 @@ int64_t tw__optimizer_step(const tw_optimizer *optimizer); /* iterations so far 
 /* The scalars of a dtype; *fresh says that they are to be filled for this step. */
 tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int count, bool *fresh);
 void tw__scalar_set(tw_tensor *scalar, double value);
+
+/* A child that is an empty list: classes have one for each kind of slot that their arguments leave out. */
+tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name);
+
+/* ---- for classes whose step is ops, eagerly and traced alike (by_ops.c) ---- */
+tw_tensor *tw__step_rate(tw_optimizer *optimizer, tw_dtype dtype);             /* a new reference */
+tw_tensor *tw__step_time(tw_optimizer *optimizer, tw_dtype dtype, int ahead);  /* iterations + ahead; a new reference */
 
 /* ---- schedules (schedules.c) ---- */
 struct tw_schedule {

@@ -1,4 +1,6 @@
 /* What every optimizer answers: step counter, learning rate, variables, config. */
+#include <strings.h>
+
 #include "keras/optimizers/optimizers.h"
 
 TW_PROPERTY(optimizer_iterations, "keras.optimizers.Optimizer.iterations(self: optimizer) -> variable", "The number of steps done.")
@@ -97,4 +99,35 @@ TW_METHOD(optimizer_get_config, "keras.optimizers.Optimizer.get_config(self: opt
         tw__dict_put_config(&dict, optimizer, skip);
     }
     return tw__dict_take(&dict);
+}
+
+/* ---- by name ---- */
+
+TW_API(optimizers_get, "keras.optimizers.get(identifier: named<optimizer>) -> optimizer", "The optimizer of that name with its defaults, or the object itself.")
+{
+    static const char *const names[] = { "Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD" };
+    if (tw__named_is_object(args->identifier)) {
+        if (tw__is(args->identifier, &tw__class_optimizer))
+            return tw_retain((tw_optimizer *)args->identifier);
+        tw__fail(TW_VALUE_ERROR, "Could not interpret optimizer identifier: a %s", tw_class_name(args->identifier));
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcasecmp(args->identifier, names[i]) != 0)
+            continue;
+        char path[64];
+        snprintf(path, sizeof path, "keras.optimizers.%s", names[i]);
+        const tw_signature *signature = tw_signature_find(path);
+        void *given = tw__alloc_zero(signature->args_size);
+        tw_optimizer *made = NULL;
+        if (given) {
+            tw_args_default(signature, given);
+            made = tw_class_make(signature->class_row, given);
+        }
+        tw__free(given);
+        return made;
+    }
+    tw__fail(TW_VALUE_ERROR, "Unknown optimizer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is "
+             "included in the scope.", (const char *)args->identifier);
+    return NULL;
 }

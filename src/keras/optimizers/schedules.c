@@ -259,3 +259,52 @@ TW_CLASS(schedules_inverse_time_decay,
     "name: str = None) -> schedule",
     .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &inverse_methods,
     .doc = "initial_learning_rate / (1 + decay_rate * step / decay_steps).");
+
+/* ---- cosine with restarts ---- */
+
+static float restarts_rate(const tw_schedule *self, float step)
+{
+    const tw_schedules_cosine_decay_restarts_args *args = tw_object_config(self);
+    float part = step / (float)args->first_decay_steps, longer = (float)args->t_mul, restart, alpha = (float)args->alpha;
+    if (longer == 1) {
+        restart = floorf(part);
+        part -= restart;
+    } else {
+        restart = floorf(logf(1 - part * (1 - longer)) / logf(longer));
+        float power = powf(longer, restart);
+        part = (part - (1 - power) / (1 - longer)) / power;
+    }
+    float wave = 0.5f * powf((float)args->m_mul, restart) * (1 + cosf((float)M_PI * part));
+    return (float)args->initial_learning_rate * ((1 - alpha) * wave + alpha);
+}
+
+static tw_tensor *restarts_trace(const tw_schedule *self, tw_tensor *step)
+{
+    const tw_schedules_cosine_decay_restarts_args *args = tw_object_config(self);
+    float longer = (float)args->t_mul, alpha = (float)args->alpha;
+    tw_auto tw_tensor *part = TW_G2(RealDiv, tw_retain(step), constant((double)args->first_decay_steps));
+    tw_auto tw_tensor *restart = NULL;
+    tw_tensor *rest;
+    if (longer == 1) {
+        restart = TW_G1(Floor, tw_retain(part));
+        rest = TW_G2(Sub, tw_retain(part), tw_retain(restart));
+    } else {
+        tw_tensor *inside = TW_G2(Sub, constant(1), TW_G2(Mul, tw_retain(part), constant((double)(1 - longer))));
+        restart = TW_G1(Floor, TW_G2(RealDiv, TW_G1(Log, inside), constant((double)logf(longer))));
+        tw_auto tw_tensor *power = TW_G2(Pow, constant((double)longer), tw_retain(restart));
+        tw_tensor *before = TW_G2(RealDiv, TW_G2(Sub, constant(1), tw_retain(power)), constant((double)(1 - longer)));
+        rest = TW_G2(RealDiv, TW_G2(Sub, tw_retain(part), before), tw_retain(power));
+    }
+    tw_tensor *factor = TW_G2(Mul, constant(0.5), TW_G2(Pow, constant(args->m_mul), tw_retain(restart)));
+    tw_tensor *wave = TW_G2(Mul, factor, TW_G2(AddV2, constant(1), TW_G1(Cos, TW_G2(Mul, constant((double)(float)M_PI), rest))));
+    tw_tensor *scale = TW_G2(AddV2, TW_G2(Mul, constant((double)(1 - alpha)), wave), constant((double)alpha));
+    return TW_G2(Mul, constant(args->initial_learning_rate), scale);
+}
+
+static const tw__schedule_methods restarts_methods = { restarts_rate, restarts_trace };
+
+TW_CLASS(schedules_cosine_decay_restarts,
+    "keras.optimizers.schedules.CosineDecayRestarts(initial_learning_rate: float, first_decay_steps: int, t_mul: float = 2.0, "
+    "m_mul: float = 1.0, alpha: float = 0.0, name: str = None) -> schedule",
+    .parent = &tw__class_schedule, .size = sizeof(tw_schedule), .methods = &restarts_methods,
+    .doc = "Half waves down to alpha times the initial learning rate, each t_mul times as long and m_mul times as high as the one before.");

@@ -6,7 +6,7 @@
 
 enum { RATE, MOMENTUM, SCALARS };
 
-static const tw__slot_kind kinds[] = { { "momentums", "m" } };
+static const tw__slot_kind kinds[] = { { "momentums", "m", 0 } };
 
 typedef struct sgd {
     tw_optimizer optimizer;

@@ -1,0 +1,226 @@
+/* More optimizers whose step is ops: Nadam, Ftrl, Lion. See by_ops.c. */
+#include "graph/graph.h"
+#include "keras/losses/losses.h"
+#include "keras/optimizers/by_ops.h"
+#include "keras/optimizers/optimizers.h"
+#include "op/gradient.h"
+
+/* ---- Nadam ---- */
+
+typedef struct nadam {
+    tw_optimizer optimizer;
+    double beta_1, beta_2, epsilon;
+    tw_variable *product; /* of the momentum's factors so far; a reference */
+    int64_t counter;      /* how often it was computed, and 1: Keras's _u_product_counter, which counts traces of functions too */
+} nadam;
+
+static tw_status nadam_init(void *self, const void *given)
+{
+    nadam *optimizer = self;
+    const tw_optimizers_nadam_args *args = given;
+    optimizer->beta_1 = args->beta_1;
+    optimizer->beta_2 = args->beta_2;
+    optimizer->epsilon = args->epsilon;
+    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+}
+
+static void nadam_visit(void *self, tw__visitor visitor, void *context)
+{
+    if (((nadam *)self)->product)
+        visitor(context, &((nadam *)self)->product->trackable.object);
+}
+
+static void nadam_clear(void *self)
+{
+    tw__set(&((nadam *)self)->product, NULL);
+}
+
+static tw_status nadam_build(tw_optimizer *optimizer)
+{
+    static const tw__slot_kind kinds[] = { { "_momentums", "m", 0 }, { "_velocities", "v", 0 } };
+    nadam *self = (nadam *)optimizer;
+    TW_TRY(tw__optimizer_add_slots(optimizer, 0, 2, kinds));
+    tw_auto tw_tensor *one = tw__float_scalar(optimizer->trained_count ? optimizer->trained[0]->resource->dtype : TW_FLOAT32, 1);
+    self->product = one ? tw__variable_new(one, "Variable", true, NULL) : NULL;
+    self->counter = 1;
+    return self->product ? tw__track(&optimizer->trackable, "_u_product", self->product) : tw__error_status();
+}
+
+/* beta_1 (1 - 0.96^time / 2), and takes the time. */
+static tw_tensor *momentum_at(double beta_1, tw_tensor *time, tw_dtype dtype)
+{
+    tw_tensor *half = TW_G2(Mul, tw__float_scalar(dtype, 0.5), TW_G2(Pow, tw__float_scalar(dtype, 0.96), time));
+    return TW_G2(Mul, tw__float_scalar(dtype, beta_1), TW_G2(Sub, tw__float_scalar(dtype, 1), half));
+}
+
+/* The product of all factors up to now; the first variable of a step brings it forward. */
+static tw_tensor *product_now(nadam *self, tw_tensor *factor)
+{
+    tw_optimizer *optimizer = &self->optimizer;
+    int64_t counter = self->counter;
+    if (!tw__tracing && counter == tw__optimizer_step(optimizer) + 2)
+        return V(self->product);
+    self->counter++;
+    tw_tensor *next = TW_G2(Mul, V(self->product), tw_retain(factor));
+    if (tw__tracing) {
+        tw_tensor *done = TW_G2(Equal, tw_tensor_int64(counter), TW_G2(AddV2, tw__variable_read(optimizer->iterations), tw_tensor_int64(2)));
+        next = TW_G3(SelectV2, done, V(self->product), next);
+    }
+    if (!next || tw__traced_assign(&tw__op_AssignVariableOp, self->product, tw_retain(next)) != TW_OK) {
+        tw_release(next);
+        return NULL;
+    }
+    return next;
+}
+
+static tw_status nadam_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
+{
+    nadam *self = (nadam *)optimizer;
+    tw_dtype dtype = gradient->dtype;
+    tw_variable *m = optimizer->slots[0][index], *v = optimizer->slots[1][index];
+    if (self->product->resource->dtype != dtype)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: variables of several dtypes (%s and %s) are not supported", optimizer->name,
+                        tw_dtype_name(self->product->resource->dtype), tw_dtype_name(dtype));
+    tw_auto tw_tensor *now = momentum_at(self->beta_1, tw__step_time(optimizer, dtype, 1), dtype);
+    tw_auto tw_tensor *later = momentum_at(self->beta_1, tw__step_time(optimizer, dtype, 2), dtype);
+    tw_auto tw_tensor *product = now ? product_now(self, now) : NULL;
+    if (!product || !later)
+        return tw__error_status();
+    ADD(m, TW_G2(Mul, TW_G2(Sub, G, V(m)), TW_G2(Sub, N(1), N(self->beta_1))));
+    ADD(v, TW_G2(Mul, TW_G2(Sub, TW_G1(Square, G), V(v)), TW_G2(Sub, N(1), N(self->beta_2))));
+    tw_tensor *old = TW_G2(RealDiv, TW_G2(Mul, tw_retain(later), V(m)), TW_G2(Sub, N(1), TW_G2(Mul, tw_retain(product), tw_retain(later))));
+    tw_tensor *fresh = TW_G2(RealDiv, TW_G2(Mul, TW_G2(Sub, N(1), tw_retain(now)), G), TW_G2(Sub, N(1), tw_retain(product)));
+    tw_tensor *power = TW_G2(Pow, N(self->beta_2), tw__step_time(optimizer, dtype, 1));
+    tw_tensor *size = TW_G1(Sqrt, TW_G2(RealDiv, V(v), TW_G2(Sub, N(1), power)));
+    SUBTRACT(variable, TW_G2(RealDiv, TW_G2(Mul, TW_G2(AddV2, old, fresh), RATE), TW_G2(AddV2, size, N(self->epsilon))));
+    return TW_OK;
+}
+
+static const tw__optimizer_methods nadam_methods = { .build = nadam_build, .update = nadam_step, .trace = nadam_step };
+
+TW_CLASS(optimizers_nadam,
+    "keras.optimizers.Nadam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "
+    "weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, "
+    "ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Nadam) -> optimizer",
+    .parent = &tw__class_optimizer, .size = sizeof(nadam), .init = nadam_init, .methods = &nadam_methods, .destroy = nadam_clear,
+    .visit = nadam_visit, .clear = nadam_clear,
+    .doc = "Adam with Nesterov's momentum.");
+
+/* ---- Ftrl ---- */
+
+typedef struct ftrl {
+    tw_optimizer optimizer;
+    double power, initial, l1, l2, shrinkage, beta;
+} ftrl;
+
+static tw_status need_sign(const char *name, const char *sign, double value, bool good)
+{
+    tw__text text = { 0 };
+    if (good)
+        return TW_OK;
+    tw__print_float(&text, value, TW_FLOAT64);
+    tw_status status = tw__fail(TW_VALUE_ERROR, "`%s` needs to be %s or zero. Received: %s=%s.", name, sign, name, text.data ? text.data : "");
+    tw__text_free(&text);
+    return status;
+}
+
+static tw_status ftrl_init(void *self, const void *given)
+{
+    ftrl *optimizer = self;
+    const tw_optimizers_ftrl_args *args = given;
+    TW_TRY(need_sign("initial_accumulator_value", "positive", args->initial_accumulator_value, args->initial_accumulator_value >= 0));
+    TW_TRY(need_sign("learning_rate_power", "negative", args->learning_rate_power, args->learning_rate_power <= 0));
+    TW_TRY(need_sign("l1_regularization_strength", "positive", args->l1_regularization_strength, args->l1_regularization_strength >= 0));
+    TW_TRY(need_sign("l2_regularization_strength", "positive", args->l2_regularization_strength, args->l2_regularization_strength >= 0));
+    TW_TRY(need_sign("l2_shrinkage_regularization_strength", "positive", args->l2_shrinkage_regularization_strength,
+                     args->l2_shrinkage_regularization_strength >= 0));
+    optimizer->power = args->learning_rate_power;
+    optimizer->initial = args->initial_accumulator_value;
+    optimizer->l1 = args->l1_regularization_strength;
+    optimizer->l2 = args->l2_regularization_strength;
+    optimizer->shrinkage = args->l2_shrinkage_regularization_strength;
+    optimizer->beta = args->beta;
+    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+}
+
+static tw_status ftrl_build(tw_optimizer *optimizer)
+{
+    tw__slot_kind kinds[] = { { "_accumulators", "accumulator", ((ftrl *)optimizer)->initial }, { "_linears", "linear", 0 } };
+    return tw__optimizer_add_slots(optimizer, 0, 2, kinds);
+}
+
+static tw_status ftrl_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
+{
+    const ftrl *self = (ftrl *)optimizer;
+    tw_variable *sum = optimizer->slots[0][index], *linear = optimizer->slots[1][index];
+    tw_auto tw_tensor *next = TW_G2(AddV2, V(sum), TW_G2(Pow, G, N(2)));
+    tw_auto tw_tensor *root = TW_G2(Pow, tw_retain(next), N(-self->power));
+    tw_tensor *l2 = TW_G2(AddV2, N(self->l2), TW_G2(RealDiv, N(self->beta), TW_G2(Mul, N(2), RATE)));
+    tw_tensor *used = TW_G2(AddV2, G, TW_G2(Mul, N(2 * self->shrinkage), V(variable)));
+    tw_tensor *change = TW_G2(RealDiv, TW_G2(Sub, tw_retain(root), TW_G2(Pow, V(sum), N(-self->power))), RATE);
+    ADD(linear, TW_G2(Sub, used, TW_G2(Mul, change, V(variable))));
+    tw_tensor *under = TW_G2(AddV2, TW_G2(RealDiv, tw_retain(root), RATE), TW_G2(Mul, N(2), l2));
+    tw_tensor *clipped = TW_G3(ClipByValue, V(linear), N(-self->l1), N(self->l1));
+    ASSIGN(variable, TW_G2(RealDiv, TW_G2(Sub, clipped, V(linear)), under));
+    ASSIGN(sum, tw_retain(next));
+    return TW_OK;
+}
+
+static const tw__optimizer_methods ftrl_methods = { .build = ftrl_build, .update = ftrl_step, .trace = ftrl_step };
+
+TW_CLASS(optimizers_ftrl,
+    "keras.optimizers.Ftrl(learning_rate: number = 0.001, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1, "
+    "l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, l2_shrinkage_regularization_strength: float = 0.0, "
+    "beta: float = 0.0, weight_decay: float = None, clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, "
+    "use_ema: bool = False, ema_momentum: float = 0.99, ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Ftrl) "
+    "-> optimizer",
+    .parent = &tw__class_optimizer, .size = sizeof(ftrl), .init = ftrl_init, .methods = &ftrl_methods,
+    .doc = "Follow the regularized leader: weights that are seldom needed become zero.");
+
+/* ---- Lion ---- */
+
+typedef struct lion {
+    tw_optimizer optimizer;
+    double beta_1, beta_2;
+} lion;
+
+static tw_status lion_init(void *self, const void *given)
+{
+    lion *optimizer = self;
+    const tw_optimizers_lion_args *args = given;
+    optimizer->beta_1 = args->beta_1;
+    optimizer->beta_2 = args->beta_2;
+    if (args->beta_1 <= 0 || args->beta_1 > 1)
+        return tw__fail(TW_VALUE_ERROR, "`beta_1`=%g must be between ]0, 1]. Otherwise, the optimizer degenerates to SignSGD.", args->beta_1);
+    return tw__optimizer_set_rate(&optimizer->optimizer, args->learning_rate, args->learning_rate_object);
+}
+
+static tw_status lion_build(tw_optimizer *optimizer)
+{
+    static const tw__slot_kind kinds[] = { { "momentums", "m", 0 } };
+    return tw__optimizer_add_slots(optimizer, 0, 1, kinds);
+}
+
+/* m beta + g (1 - beta) */
+static tw_tensor *mixed(tw_variable *m, tw_tensor *gradient, double beta)
+{
+    return TW_G2(AddV2, TW_G2(Mul, V(m), N(beta)), TW_G2(Mul, G, TW_G2(Sub, N(1), N(beta))));
+}
+
+static tw_status lion_step(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *gradient)
+{
+    const lion *self = (lion *)optimizer;
+    tw_variable *m = optimizer->slots[0][index];
+    SUBTRACT(variable, TW_G2(Mul, RATE, TW_G1(Sign, mixed(m, gradient, self->beta_1))));
+    ASSIGN(m, mixed(m, gradient, self->beta_2));
+    return TW_OK;
+}
+
+static const tw__optimizer_methods lion_methods = { .build = lion_build, .update = lion_step, .trace = lion_step };
+
+TW_CLASS(optimizers_lion,
+    "keras.optimizers.Lion(learning_rate: number = 0.0001, beta_1: float = 0.9, beta_2: float = 0.99, weight_decay: float = None, "
+    "clipnorm: float = None, clipvalue: float = None, global_clipnorm: float = None, use_ema: bool = False, ema_momentum: float = 0.99, "
+    "ema_overwrite_frequency: int = None, jit_compile: bool = True, name: str = Lion) -> optimizer",
+    .parent = &tw__class_optimizer, .size = sizeof(lion), .init = lion_init, .methods = &lion_methods,
+    .doc = "Steps of one size along the sign of a running mean of the gradient.");

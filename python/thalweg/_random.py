@@ -83,17 +83,12 @@ def _uniform(self, shape, minval=0, maxval=None, dtype=tf.float32, name=None):
     return self._uniform(shape, minval, maxval, dtype)
 
 
-def _binomial(self, shape, counts, probs, dtype=tf.int32, name=None):
-    """Refused."""
-    raise NotImplementedError("tf.random.Generator.binomial is not supported")
-
-
 for _name, _maker in (("from_seed", _from_seed), ("from_state", _from_state), ("from_key_counter", _from_key_counter),
                       ("from_non_deterministic_state", _from_non_deterministic_state)):
     _maker.__name__ = _name
     setattr(_Generator, _name, classmethod(_maker))
 for _name, _method in (("reset_from_seed", _reset_from_seed), ("reset_from_key_counter", _reset_from_key_counter), ("split", _split),
-                       ("uniform", _uniform), ("binomial", _binomial)):
+                       ("uniform", _uniform)):
     _method.__name__ = _name
     setattr(_Generator, _name, _method)
 tf.random.create_rng_state = tf.random.experimental.create_rng_state = create_rng_state

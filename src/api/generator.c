@@ -275,6 +275,16 @@ TW_METHOD(generator_uniform_full_int,
     return draw(args->self, &tw__op_StatelessRandomUniformFullIntV2, args->shape, args->dtype, NULL, NULL);
 }
 
+TW_METHOD(generator_binomial,
+          "random.Generator.binomial(self: generator, shape: tensor<int32>, counts: tensor<T>, probs: tensor<T>, dtype: dtype = int32, "
+          "name: str = None) -> tensor",
+          "Numbers of successes in trials; shape ends with that of counts and probs.")
+{
+    tw_auto tw_tensor *algorithm = tw_tensor_int64(args->self->algorithm);
+    return tw__call(&tw__op_StatefulRandomBinomial, TW_IN(args->self->state->handle, algorithm, args->shape, args->counts, args->probs), 5,
+                    TW_WITH(TW_A_TYPE("dtype", args->dtype)), 1);
+}
+
 TW_METHOD(generator_make_seeds, "random.Generator.make_seeds(self: generator, count: int > -1 = 1) -> tensor",
           "Seeds for stateless functions: [2, count], the second row zeros.")
 {

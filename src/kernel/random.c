@@ -132,6 +132,21 @@ static void normal_double(const uint32_t x[4], double *first, double *second)
     *second = cos(angle) * radius;
 }
 
+void tw__philox_uniforms(tw__philox *philox, double values[2])
+{
+    uint32_t x[4];
+    tw__philox_next(philox, x);
+    values[0] = uniform_double(x[0], x[1]);
+    values[1] = uniform_double(x[2], x[3]);
+}
+
+void tw__philox_normals(tw__philox *philox, double values[2])
+{
+    uint32_t x[4];
+    tw__philox_next(philox, x);
+    normal_double(x, &values[0], &values[1]);
+}
+
 /* ---- filling ---- */
 
 typedef struct job {

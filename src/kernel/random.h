@@ -27,6 +27,10 @@ tw__words tw__words_of(tw__philox philox);
 uint32_t tw__words_next(tw__words *words);
 double tw__words_uniform(tw__words *words); /* [0, 1), of two words */
 
+/* Two values of one group. */
+void tw__philox_uniforms(tw__philox *philox, double values[2]); /* [0, 1) */
+void tw__philox_normals(tw__philox *philox, double values[2]);
+
 typedef enum tw__distribution {
     TW__UNIFORM,          /* [0, 1) of half, bfloat16, float, double */
     TW__NORMAL,           /* mean 0, deviation 1 */

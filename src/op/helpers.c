@@ -96,3 +96,19 @@ tw_tensor *tw__call(const tw_op *op, tw_tensor *const *inputs, int input_count, 
         return NULL;
     return output;
 }
+
+int64_t tw__broadcast_index(const tw_shape *from, const tw_shape *shape, int64_t index)
+{
+    int64_t at = 0, step = 1;
+    for (int i = shape->rank - 1; i >= 0; i--) {
+        int own = i - (shape->rank - from->rank);
+        int64_t place = index % shape->dims[i];
+        index /= shape->dims[i];
+        if (own < 0)
+            break;
+        if (from->dims[own] != 1)
+            at += place * step;
+        step *= from->dims[own];
+    }
+    return at;
+}

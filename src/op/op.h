@@ -140,6 +140,8 @@ const tw_attr *tw__attr_find(const tw_op *op, const tw_attr *attrs, const char *
 tw_tensor *tw__output(tw__kernel *kernel, int index, const tw_shape *shape);
 /* Gives `tensor` (a new reference, taken) as output i. */
 tw_status tw__output_take(tw__kernel *kernel, int index, tw_tensor *tensor);
+/* The element of a tensor of shape `from`, broadcast to `shape`, at flat index `index`. */
+int64_t tw__broadcast_index(const tw_shape *from, const tw_shape *shape, int64_t index);
 /* "MatMul: …": fails with the op's name in front. */
 #define TW_OP_FAIL(context, code, format, ...) tw__fail((code), "%s: " format, (context)->op->name, ##__VA_ARGS__)
 

@@ -89,6 +89,32 @@ for t in (np.int32, np.int64):
 for s in SEEDS:
     c.add("StatelessMultinomial", logits=logits, num_samples=np.int32(5), seed=s)
 c.error("StatelessMultinomial", logits=logits, num_samples=np.int32(5), seed=i32(1), code="InvalidArgumentError", text="seed must have shape [2], not [1]")
+rates, whole = np.float32([0.5, 3, 10, 400]), (tf.int32, tf.int64)
+for t in (np.float16, np.float32, np.float64):
+    c.add("RandomGamma", shape=i32(5), alpha=t([0.5, 1, 4]), seed=7, seed2=5, tolerance=0)
+    c.add("StatelessRandomGammaV2", shape=i32(5, 3), seed=SEEDS[0], alpha=t([0.5, 1, 4]), tolerance=0)
+    c.add("StatelessRandomGammaV3", shape=np.int64([2, 3]), key=key, counter=counter, alg=np.int32(1), alpha=t([0.5, 1, 4]), tolerance=0)
+    c.add("RandomPoissonV2", shape=i32(6), rate=rates.astype(t), seed=7, seed2=5, dtype=tf.float32)
+    c.add("StatelessRandomPoisson", shape=i32(6, 4), seed=SEEDS[0], lam=rates.astype(t), dtype=tf.as_dtype(t))
+for t in whole:
+    c.add("RandomPoissonV2", shape=i32(6), rate=i32(1, 20), seed=7, seed2=5, dtype=t)
+    c.add("StatelessRandomPoisson", shape=i32(6, 4), seed=SEEDS[1], lam=rates, dtype=t)
+    c.add("StatelessRandomBinomial", shape=i32(6, 4), seed=SEEDS[1], counts=np.float32([10, 100, 3, 1000]), probs=np.float32([0.3, 0.8, 0.5, 0.02]), dtype=t)
+c.add("StatelessRandomPoisson", shape=i32(3, 2), seed=SEEDS[1], lam=np.float32([float("inf"), -1]), dtype=tf.float32)
+c.add("StatelessRandomBinomial", shape=i32(3, 2, 2), seed=SEEDS[0], counts=[[10.0], [1000.0]], probs=[0.3, 0.98], dtype=tf.float64)
+c.add("StatelessRandomBinomial", shape=i32(4), seed=SEEDS[0], counts=np.float64([10, 0, 5, 6]), probs=np.float64([0, 0.8, 1, float("nan")]), dtype=tf.float32)
+for bounds in ((-2, 2), (-10, 2), (1, 1.5), (2, 9), (-9, -4), (-float("inf"), -1), (0.5, float("inf"))):
+    for t in (np.float32, np.float64):
+        c.add("StatelessParameterizedTruncatedNormal", shape=i32(9), seed=SEEDS[0], means=t(0.25), stddevs=t(1.5), minvals=t(bounds[0]), maxvals=t(bounds[1]),
+              tolerance=1e-6)
+c.add("StatelessParameterizedTruncatedNormal", shape=i32(3, 2), seed=SEEDS[0], means=f32([0, 1]), stddevs=f32(1), minvals=f32(-1), maxvals=f32([3, 5]), tolerance=1e-6)
+for op, more in (("StatelessRandomPoisson", {"lam": rates, "dtype": tf.int32}), ("StatelessRandomBinomial", {"counts": rates, "probs": rates}),
+                 ("StatelessRandomGammaV2", {"alpha": rates})):
+    c.error(op, shape=i32(3), seed=SEEDS[0], **more, code="InvalidArgumentError", text="Shape passed in must end with broadcasted shape.")
+c.error("StatelessParameterizedTruncatedNormal", shape=i32(3), seed=SEEDS[0], means=f32(0), stddevs=f32(1), minvals=f32(3), maxvals=f32(2),
+        code="InvalidArgumentError", text="Invalid parameters")
+for value in (np.arange(10, dtype=np.int32), np.float32([[1, 2], [3, 4], [5, 6]]), np.array(["a", "b", "c", "d"], object), np.int32(3)):
+    c.add("StatelessShuffle", value=value, key=key, counter=counter, alg=np.int32(1))
 for d in (tf.int32, tf.int64, tf.uint32, tf.uint64):
     c.add("NonDeterministicInts", shape=[3], dtype=d, values=False)
 c.write()

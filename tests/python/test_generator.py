@@ -57,9 +57,29 @@ def test_subclasses_make_their_own_kind():
     assert type(Own.from_seed(1)) is Own and all(type(g) is Own for g in Own.from_seed(1).split(2))
 
 
+def test_binomial():
+    g = tf.random.Generator.from_seed(7)
+    assert g.binomial([5], 10.0, 0.3).numpy().tolist() == [2, 1, 4, 3, 1] and g.state.numpy().tolist() == [102407, 0, 0]
+    assert g.binomial([3, 2], [10.0, 100.0], [0.3, 0.8]).numpy().tolist() == [[2, 78], [1, 83], [6, 84]]
+    assert g.state.numpy().tolist() == [256007, 0, 0]
+
+
+def test_seeded_distributions():
+    tf.random.set_seed(1)
+    np.testing.assert_array_equal(tf.random.gamma([1], [0.5, 1.0, 4.0], seed=3), np.float32([[1.1771568059921265, 3.4111533164978027, 4.095876693725586]]))
+    np.testing.assert_array_equal(tf.random.gamma([2], [0.5, 1.0], beta=[[1.0], [2.0]], seed=4)[0], np.float32(
+        [[0.02409871108829975, 0.32345813512802124], [0.04966279864311218, 0.11206250637769699]]))
+    np.testing.assert_array_equal(tf.random.poisson([3], [0.5, 10.0, 400.0], seed=3), [[1, 10, 417], [0, 12, 412], [0, 4, 449]])
+    np.testing.assert_array_equal(tf.random.stateless_gamma([2, 2], [1, 2], [1.0, 3.0]), np.float32(
+        [[3.4994423389434814, 4.67457914352417], [1.7193093299865723, 3.3503754138946533]]))
+    np.testing.assert_array_equal(tf.random.stateless_poisson([3, 2], [1, 2], [3.0, 50.0]), [[5, 58], [5, 43], [4, 56]])
+    np.testing.assert_array_equal(tf.random.stateless_binomial([3, 2], [1, 2], [10.0, 100.0], [0.3, 0.8]), [[5, 70], [5, 84], [5, 77]])
+    np.testing.assert_array_equal(tf.random.experimental.stateless_shuffle(tf.range(10), [1, 2]), [0, 3, 8, 1, 5, 4, 9, 7, 6, 2])
+    np.testing.assert_allclose(tf.random.stateless_parameterized_truncated_normal([2, 2], [1, 2], minvals=1.0, maxvals=1.5),
+                               [[1.4220302104949951, 1.096022605895996], [1.498111605644226, 1.0801937580108643]])
+
+
 def test_refused():
-    with pytest.raises(NotImplementedError):
-        tf.random.Generator.from_seed(1).binomial([2], 10.0, 0.5)
     with pytest.raises(AssertionError):
         tf.random.Generator()
     with pytest.raises(tf.errors.UnimplementedError):

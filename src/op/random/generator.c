@@ -30,7 +30,7 @@ static tw_status check_state(const tw__kernel *kernel, const tw_tensor *state)
 }
 
 /* The stream as it stands, which is then moved on by `skip` numbers. `before`: where the state as it was goes, or NULL. */
-static tw_status draw(tw__kernel *kernel, int64_t algorithm, uint64_t skip, tw__philox *philox, int64_t *before)
+tw_status tw__generator_draw(tw__kernel *kernel, int64_t algorithm, uint64_t skip, tw__philox *philox, int64_t *before)
 {
     tw__resource *resource = tw__resource_of(kernel->inputs[0]);
     void *data;
@@ -72,7 +72,7 @@ static tw_status read_shape(tw__inference *inference)
 static tw_status read_compute(tw__kernel *kernel)
 {
     tw__philox philox;
-    return draw(kernel, *(const int32_t *)kernel->inputs[1]->data, *(const uint64_t *)kernel->inputs[2]->data, &philox,
+    return tw__generator_draw(kernel, *(const int32_t *)kernel->inputs[1]->data, *(const uint64_t *)kernel->inputs[2]->data, &philox,
                 kernel->outputs[0]->data);
 }
 
@@ -89,7 +89,7 @@ static tw_status skip_shape(tw__inference *inference)
 static tw_status skip_compute(tw__kernel *kernel)
 {
     tw__philox philox;
-    return draw(kernel, *(const int64_t *)kernel->inputs[1]->data, *(const uint64_t *)kernel->inputs[2]->data, &philox, NULL);
+    return tw__generator_draw(kernel, *(const int64_t *)kernel->inputs[1]->data, *(const uint64_t *)kernel->inputs[2]->data, &philox, NULL);
 }
 
 TW_OP(RngSkip,
@@ -115,7 +115,7 @@ static tw_status fill(tw__kernel *kernel, tw__distribution distribution)
     bool whole = dtype == TW_INT32 || dtype == TW_INT64 || dtype == TW_UINT32 || dtype == TW_UINT64;
     if (distribution >= TW__FULL_RANGE ? !whole : !tw__dtype_is_float(dtype))
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(dtype));
-    TW_TRY(draw(kernel, *(const int64_t *)kernel->inputs[1]->data, (uint64_t)kernel->outputs[0]->count, &philox, NULL));
+    TW_TRY(tw__generator_draw(kernel, *(const int64_t *)kernel->inputs[1]->data, (uint64_t)kernel->outputs[0]->count, &philox, NULL));
     return distribution == TW__BELOW ? tw__random_integers(kernel, 3, philox) : tw__random_output(kernel, distribution, philox);
 }
 

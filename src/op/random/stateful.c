@@ -4,7 +4,7 @@
 #include "rows.h"
 
 /* The generator as it stands, which is then moved on by `groups`. */
-static tw_status draw(tw__kernel *kernel, uint64_t groups, tw__philox *philox)
+tw_status tw__random_draw(tw__kernel *kernel, uint64_t groups, tw__philox *philox)
 {
     tw__philox *state = *kernel->state;
     if (!state) {
@@ -27,7 +27,7 @@ static tw_status draw(tw__kernel *kernel, uint64_t groups, tw__philox *philox)
 static tw_status fill(tw__kernel *kernel, tw__distribution distribution)
 {
     tw__philox philox;
-    TW_TRY(draw(kernel, (uint64_t)kernel->outputs[0]->count * 256, &philox));
+    TW_TRY(tw__random_draw(kernel, (uint64_t)kernel->outputs[0]->count * 256, &philox));
     return tw__random_output(kernel, distribution, philox);
 }
 
@@ -49,7 +49,7 @@ static tw_status truncated_compute(tw__kernel *kernel)
 static tw_status integers_compute(tw__kernel *kernel)
 {
     tw__philox philox;
-    TW_TRY(draw(kernel, (uint64_t)kernel->outputs[0]->count * 256, &philox));
+    TW_TRY(tw__random_draw(kernel, (uint64_t)kernel->outputs[0]->count * 256, &philox));
     return tw__random_integers(kernel, 1, philox);
 }
 
@@ -82,7 +82,7 @@ static tw_status multinomial_compute(tw__kernel *kernel)
     const tw_shape *shape = &kernel->outputs[0]->shape;
     uint64_t samples = ((uint64_t)shape->dims[1] + 3) / 4 * 4;
     tw__philox philox;
-    TW_TRY(draw(kernel, (uint64_t)shape->dims[0] * 2 * samples * 256, &philox));
+    TW_TRY(tw__random_draw(kernel, (uint64_t)shape->dims[0] * 2 * samples * 256, &philox));
     return tw__multinomial(kernel, philox);
 }
 
@@ -109,7 +109,7 @@ static tw_status copy_row(const tw_tensor *from, int64_t row, tw_tensor *to, int
     return TW_OK;
 }
 
-static tw_status shuffle_compute(tw__kernel *kernel)
+tw_status tw__random_shuffle(tw__kernel *kernel, tw__philox philox)
 {
     tw_tensor *value = kernel->inputs[0];
     int64_t rows = value->shape.rank ? value->shape.dims[0] : 1;
@@ -117,8 +117,6 @@ static tw_status shuffle_compute(tw__kernel *kernel)
         return tw__output_take(kernel, 0, tw__tensor_view(value, &value->shape));
     if (value->dtype == TW_RESOURCE || value->dtype == TW_VARIANT)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "dtype %s", tw_dtype_name(value->dtype));
-    tw__philox philox;
-    TW_TRY(draw(kernel, ((uint64_t)rows + 3) / 4, &philox));
     int64_t *order = tw__alloc((size_t)rows * sizeof *order);
     tw_tensor *out = order ? tw__output(kernel, 0, &value->shape) : NULL;
     tw_status status = out ? TW_OK : tw__error_status();
@@ -134,6 +132,16 @@ static tw_status shuffle_compute(tw__kernel *kernel)
         status = copy_row(value, order[i], out, i, value->count / rows);
     tw__free(order);
     return status;
+}
+
+static tw_status shuffle_compute(tw__kernel *kernel)
+{
+    const tw_tensor *value = kernel->inputs[0];
+    uint64_t rows = value->shape.rank ? (uint64_t)value->shape.dims[0] : 1;
+    tw__philox philox = { 0 };
+    if (rows > 1 && value->count)
+        TW_TRY(tw__random_draw(kernel, (rows + 3) / 4, &philox));
+    return tw__random_shuffle(kernel, philox);
 }
 
 TW_OP(RandomShuffle,

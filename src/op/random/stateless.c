@@ -7,7 +7,7 @@ enum { PHILOX = 1, AUTO_SELECT = 3 };
 
 /* ---- seeds ---- */
 
-static tw_status check_seed(const tw__inference *inference, int input)
+tw_status tw__random_check_seed(const tw__inference *inference, int input)
 {
     const tw_shape *seed = inference->shapes[input];
     if (!tw__shape_compatible(seed, &TW_SHAPE(2)))
@@ -27,14 +27,14 @@ static int64_t seed_at(const tw_tensor *seed, int index)
     }
 }
 
-static tw__philox philox_of_seed(const tw_tensor *seed)
+tw__philox tw__philox_of_seed(const tw_tensor *seed)
 {
     return tw__philox_stateless(seed_at(seed, 0), seed_at(seed, 1));
 }
 
 static tw_status key_counter_shape(tw__inference *inference)
 {
-    TW_TRY(check_seed(inference, 0));
+    TW_TRY(tw__random_check_seed(inference, 0));
     inference->out_shapes[0] = TW_SHAPE(1);
     inference->out_shapes[1] = TW_SHAPE(2);
     if (inference->output_count == 3)
@@ -44,7 +44,7 @@ static tw_status key_counter_shape(tw__inference *inference)
 
 static tw_status key_counter_compute(tw__kernel *kernel)
 {
-    tw__philox philox = philox_of_seed(kernel->inputs[0]);
+    tw__philox philox = tw__philox_of_seed(kernel->inputs[0]);
     uint64_t *counter = kernel->outputs[1]->data;
     *(uint64_t *)kernel->outputs[0]->data = philox.key[0] | (uint64_t)philox.key[1] << 32;
     counter[0] = philox.counter[0] | (uint64_t)philox.counter[1] << 32;
@@ -78,13 +78,13 @@ TW_OP(StatelessRandomGetAlg,
 
 static tw_status seed_shape(tw__inference *inference)
 {
-    TW_TRY(check_seed(inference, 1));
+    TW_TRY(tw__random_check_seed(inference, 1));
     return tw__random_shape(inference);
 }
 
 /* ---- with key, counter and algorithm: inputs shape, key, counter, alg ---- */
 
-static tw_status key_shape(tw__inference *inference)
+static tw_status check_stream(const tw__inference *inference)
 {
     const tw_shape *key = inference->shapes[1], *counter = inference->shapes[2], *alg = inference->shapes[3];
     const char *op = inference->op->name;
@@ -97,10 +97,16 @@ static tw_status key_shape(tw__inference *inference)
                         tw__shape_text(counter), op);
     if (alg->rank > 0)
         return tw__fail(TW_INVALID_ARGUMENT, "input 3 (0-based) must have shape [], not %s [Op:%s]", tw__shape_text(alg), op);
+    return TW_OK;
+}
+
+tw_status tw__random_key_shape(tw__inference *inference)
+{
+    TW_TRY(check_stream(inference));
     return tw__random_shape(inference);
 }
 
-static tw_status philox_of_key(tw__kernel *kernel, tw__philox *philox)
+tw_status tw__philox_of_key(tw__kernel *kernel, tw__philox *philox)
 {
     int32_t alg = *(const int32_t *)kernel->inputs[3]->data;
     if (alg != PHILOX && alg != AUTO_SELECT)
@@ -116,12 +122,12 @@ static tw_status philox_of_key(tw__kernel *kernel, tw__philox *philox)
 #define FILL(name, distribution)                                                                           \
     static tw_status name##_compute(tw__kernel *kernel)                                                    \
     {                                                                                                      \
-        return tw__random_output(kernel, distribution, philox_of_seed(kernel->inputs[1]));                 \
+        return tw__random_output(kernel, distribution, tw__philox_of_seed(kernel->inputs[1]));                 \
     }                                                                                                      \
     static tw_status name##_v2_compute(tw__kernel *kernel)                                                 \
     {                                                                                                      \
         tw__philox philox;                                                                                 \
-        TW_TRY(philox_of_key(kernel, &philox));                                                            \
+        TW_TRY(tw__philox_of_key(kernel, &philox));                                                            \
         return tw__random_output(kernel, distribution, philox);                                            \
     }
 FILL(uniform, TW__UNIFORM)
@@ -131,13 +137,13 @@ FILL(full_range, TW__FULL_RANGE)
 
 static tw_status integers_compute(tw__kernel *kernel)
 {
-    return tw__random_integers(kernel, 2, philox_of_seed(kernel->inputs[1]));
+    return tw__random_integers(kernel, 2, tw__philox_of_seed(kernel->inputs[1]));
 }
 
 static tw_status integers_v2_compute(tw__kernel *kernel)
 {
     tw__philox philox;
-    TW_TRY(philox_of_key(kernel, &philox));
+    TW_TRY(tw__philox_of_key(kernel, &philox));
     return tw__random_integers(kernel, 4, philox);
 }
 
@@ -175,42 +181,42 @@ TW_OP(StatelessRandomUniformFullInt,
 
 TW_OP(StatelessRandomUniformV2,
     .inputs = KEY_INPUTS, .outputs = "output: dtype", .attrs = KEY_ATTRS,
-    .shape = key_shape, .compute = uniform_v2_compute,
+    .shape = tw__random_key_shape, .compute = uniform_v2_compute,
     .doc = "Values from [0, 1), all equally likely.");
 
 TW_OP(StatelessRandomNormalV2,
     .inputs = KEY_INPUTS, .outputs = "output: dtype", .attrs = KEY_ATTRS,
-    .shape = key_shape, .compute = normal_v2_compute,
+    .shape = tw__random_key_shape, .compute = normal_v2_compute,
     .doc = "Normal values with mean 0 and standard deviation 1.");
 
 TW_OP(StatelessTruncatedNormalV2,
     .inputs = KEY_INPUTS, .outputs = "output: dtype", .attrs = KEY_ATTRS,
-    .shape = key_shape, .compute = truncated_v2_compute,
+    .shape = tw__random_key_shape, .compute = truncated_v2_compute,
     .doc = "Normal values, those 2 or farther from 0 drawn again.");
 
 TW_OP(StatelessRandomUniformIntV2,
     .inputs = KEY_INPUTS ", minval: dtype, maxval: dtype", .outputs = "output: dtype",
     .attrs = "dtype: {int32, int64, uint32, uint64}, Tshape: {int32, int64} = int32",
-    .shape = key_shape, .compute = integers_v2_compute,
+    .shape = tw__random_key_shape, .compute = integers_v2_compute,
     .doc = "Integers from [minval, maxval).");
 
 TW_OP(StatelessRandomUniformFullIntV2,
     .inputs = KEY_INPUTS, .outputs = "output: dtype",
     .attrs = "dtype: {int32, int64, uint32, uint64} = uint64, Tshape: {int32, int64} = int32",
-    .shape = key_shape, .compute = full_range_v2_compute,
+    .shape = tw__random_key_shape, .compute = full_range_v2_compute,
     .doc = "Integers from the whole range of the dtype.");
 
 /* ---- classes ---- */
 
 static tw_status multinomial_shape(tw__inference *inference)
 {
-    TW_TRY(check_seed(inference, 2));
+    TW_TRY(tw__random_check_seed(inference, 2));
     return tw__multinomial_shape(inference);
 }
 
 static tw_status multinomial_compute(tw__kernel *kernel)
 {
-    return tw__multinomial(kernel, philox_of_seed(kernel->inputs[2]));
+    return tw__multinomial(kernel, tw__philox_of_seed(kernel->inputs[2]));
 }
 
 TW_OP(StatelessMultinomial,
@@ -219,3 +225,24 @@ TW_OP(StatelessMultinomial,
              "Tseed: {int32, int64} = int64, output_dtype: {int32, int64} = int64",
     .shape = multinomial_shape, .compute = multinomial_compute,
     .doc = "Classes drawn with the probabilities softmax(logits).");
+
+/* ---- rows in random order: inputs value, key, counter, alg ---- */
+
+static tw_status shuffle_shape(tw__inference *inference)
+{
+    TW_TRY(check_stream(inference));
+    inference->out_shapes[0] = *inference->shapes[0];
+    return TW_OK;
+}
+
+static tw_status shuffle_compute(tw__kernel *kernel)
+{
+    tw__philox philox;
+    TW_TRY(tw__philox_of_key(kernel, &philox));
+    return tw__random_shuffle(kernel, philox);
+}
+
+TW_OP(StatelessShuffle,
+    .inputs = "value: T, key: uint64, counter: uint64, alg: int32", .outputs = "output: T", .attrs = "T: type",
+    .shape = shuffle_shape, .compute = shuffle_compute, .makes_outputs = true,
+    .doc = "The rows along the first dimension in random order.");

@@ -120,23 +120,6 @@ static tw_status substr_shape(tw__inference *inference)
     return TW_OK;
 }
 
-/* The element of a tensor that is broadcast to `shape`, at flat index `index`. */
-static int64_t broadcast_index(const tw_shape *from, const tw_shape *shape, int64_t index)
-{
-    int64_t at = 0, step = 1;
-    for (int i = shape->rank - 1; i >= 0; i--) {
-        int own = i - (shape->rank - from->rank);
-        int64_t place = index % shape->dims[i];
-        index /= shape->dims[i];
-        if (own < 0)
-            break;
-        if (from->dims[own] != 1)
-            at += place * step;
-        step *= from->dims[own];
-    }
-    return at;
-}
-
 /* The byte at which character `pos` begins, from the end if it is negative; false: there is none. */
 static bool character_at(tw_string s, int64_t pos, size_t *at)
 {
@@ -165,7 +148,7 @@ static tw_status substr_compute(tw__kernel *kernel)
     tw_tensor *out = kernel->outputs[0];
     const tw_tensor *input = kernel->inputs[0], *position = kernel->inputs[1], *length = kernel->inputs[2];
     for (int64_t i = 0; i < out->count; i++) {
-        int64_t p = broadcast_index(&position->shape, &out->shape, i), s = broadcast_index(&input->shape, &out->shape, i);
+        int64_t p = tw__broadcast_index(&position->shape, &out->shape, i), s = tw__broadcast_index(&input->shape, &out->shape, i);
         int64_t pos = tw_tensor_int_at(position, p), len = tw_tensor_int_at(length, p);
         tw_string string = tw__strings(input)[s];
         size_t begin, end;

@@ -235,6 +235,7 @@ static PyObject *later(PyObject *package, PyObject *name)
                   { "hessians", "thalweg._gradients" },
                   { "RaggedTensor", "thalweg._ragged" },
                   { "RaggedTensorSpec", "thalweg._ragged" },
+                  { "DeviceSpec", "thalweg._device" },
                   { "device", "thalweg._device" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (PyUnicode_CompareWithASCIIString(name, names[i].name) != 0)

@@ -172,9 +172,9 @@ static PyObject *get_index(PyObject *self, void *unused)
 
 static PyObject *get_device(PyObject *self, void *unused)
 {
-    (void)self;
     (void)unused;
-    return PyUnicode_FromString("");
+    const char *device = TW_TENSOR(self)->node->device;
+    return PyUnicode_FromString(device ? device : "");
 }
 
 /* x.set_shape(s): what is known of the shape from now on. */
@@ -217,7 +217,7 @@ static PyGetSetDef getters[] = {
     { "op", get_op, NULL, "The node.", NULL },
     { "graph", get_graph, NULL, "The graph it belongs to.", NULL },
     { "value_index", get_index, NULL, "Which output of the node it is.", NULL },
-    { "device", get_device, NULL, "Where the node is to run: anywhere.", NULL },
+    { "device", get_device, NULL, "Where the node is to run, as the program said.", NULL },
     { 0 },
 };
 

@@ -357,8 +357,12 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
 
 static PyObject *get_device(PyObject *self, void *unused)
 {
-    (void)self;
     (void)unused;
+    const tw_variable *variable = of(self);
+    if (!variable)
+        return NULL;
+    if (variable->handle_node)
+        return PyUnicode_FromString(variable->handle_node->device ? variable->handle_node->device : "");
     return PyUnicode_FromString("/job:localhost/replica:0/task:0/device:CPU:0");
 }
 

@@ -26,16 +26,18 @@ def _run_functions_eagerly(run_eagerly):
 config.run_functions_eagerly = config.experimental_run_functions_eagerly = _run_functions_eagerly  # noqa: F821
 
 
-def _config_later(name):
+def _devices_later(module, names):
     """The devices of tf.config, likewise."""
-    if name not in ("list_physical_devices", "list_logical_devices", "get_visible_devices", "set_visible_devices", "PhysicalDevice",
-                    "LogicalDevice"):
-        raise AttributeError("module 'thalweg.config' has no attribute %r" % name)
-    from thalweg import _device
-    return getattr(_device, name)
+    def get(name):
+        from thalweg import _device
+        if name not in getattr(_device, names):
+            raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
+        return getattr(_device, name)
+    module.__getattr__ = get
 
 
-config.__getattr__ = _config_later  # noqa: F821
+_devices_later(config, "CONFIG")  # noqa: F821
+_devices_later(config.experimental, "EXPERIMENTAL")  # noqa: F821
 
 
 def _autodiff_later(name):

@@ -1,96 +1,124 @@
-"""tf.device and the devices of tf.config: there is one, the processor. Loaded when first asked for.
+"""tf.device, tf.DeviceSpec and the devices of tf.config as Python has them: named tuples, contexts. Loaded when first asked for."""
+import collections
 
-As in TensorFlow, names of devices that are not there are accepted and operations run on the processor."""
-from thalweg import errors
+import thalweg as tf
 
-_KINDS = ("CPU", "GPU", "TPU", "CUSTOM")
-
-
-class _Described:
-    def __init__(self, name, device_type):
-        self.name, self.device_type = name, device_type
-
-    def __repr__(self):
-        return "%s(name=%r, device_type=%r)" % (type(self).__name__, self.name, self.device_type)
-
-    def __eq__(self, other):
-        return type(self) is type(other) and (self.name, self.device_type) == (other.name, other.device_type)
-
-    def __hash__(self):
-        return hash((self.name, self.device_type))
+PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
+LogicalDevice = collections.namedtuple("LogicalDevice", ["name", "device_type"])
+LogicalDeviceConfiguration = collections.namedtuple(
+    "LogicalDeviceConfiguration", ["memory_limit", "experimental_priority", "experimental_device_ordinal"], defaults=(None, None, None))
+VirtualDeviceConfiguration = LogicalDeviceConfiguration
+_config = tf.config
+DeviceSpec = tf._DeviceSpec
 
 
-class PhysicalDevice(_Described):
-    """A device of the machine."""
-
-
-class LogicalDevice(_Described):
-    """A device that operations run on."""
-
-
-_processor = PhysicalDevice("/physical_device:CPU:0", "CPU")
-
-
-def _of_type(devices, device_type):
-    return [d for d in devices if device_type is None or d.device_type == device_type]
+def _row(device):
+    """The library's object for a device."""
+    if not isinstance(device, PhysicalDevice):
+        raise ValueError("Unrecognized device: %r" % (device,))
+    return _config._PhysicalDevice(device.name, device.device_type)
 
 
 def list_physical_devices(device_type=None):
     """The devices of the machine, or those of one type."""
-    return _of_type([_processor], device_type)
+    return [PhysicalDevice(d.name, d.device_type) for d in _config._list_physical_devices(device_type)]
 
 
 def list_logical_devices(device_type=None):
     """The devices that operations run on, or those of one type."""
-    return _of_type([LogicalDevice("/device:CPU:0", "CPU")], device_type)
+    return [LogicalDevice(d.name, d.device_type) for d in _config._list_logical_devices(device_type)]
 
 
 def get_visible_devices(device_type=None):
     """The devices that are used, or those of one type."""
-    return list_physical_devices(device_type)
+    return [PhysicalDevice(d.name, d.device_type) for d in _config._get_visible_devices(device_type)]
 
 
 def set_visible_devices(devices, device_type=None):
-    """Which devices are used; the processor always is."""
-    devices = devices if isinstance(devices, (list, tuple)) else [devices]
-    for device in devices:
-        if device not in list_physical_devices(device_type):
-            raise ValueError("Unrecognized device: %r" % (device,))
-    if not devices and device_type in (None, "CPU"):
-        raise RuntimeError("Visible devices cannot be modified after being initialized")
+    """Which devices of a type are used, or of all types."""
+    _config._set_visible_devices([_row(d) for d in (devices if isinstance(devices, list) else [devices])], device_type)
 
 
-def _check_name(name):
-    """An error unless the text names a device in one of TensorFlow's ways."""
-    for part in name.split("/"):
-        words = part.split(":")
-        count = len(words)
-        if count == 2 and words[0] == "job":
-            if words[1] != "localhost":
-                raise errors.InvalidArgumentError(None, None, "%s unknown device." % name)
-        elif count == 2 and words[0] in ("replica", "task"):
-            int(words[1])
-        elif count in (1, 2) and words[0].upper() in _KINDS:
-            if count == 2 and words[1] != "*":
-                int(words[1])
-        elif count == 3 and words[0] == "device":
-            if words[2] != "*":
-                int(words[2])
-        elif part:
-            raise ValueError("Unknown attribute '%s' is encountered while parsing the device spec: '%s'." % (words[0], name))
+def set_logical_device_configuration(device, logical_devices):
+    """Which logical devices a device of the machine is."""
+    _config._set_logical_device_configuration(_row(device), [_config._LogicalDeviceConfiguration(*c) for c in logical_devices])
+
+
+def get_logical_device_configuration(device):
+    """The logical devices that a device of the machine was set up to be; None: it was not."""
+    count = _config._logical_device_count(_row(device))
+    return None if count < 0 else [LogicalDeviceConfiguration()] * count
+
+
+set_virtual_device_configuration, get_virtual_device_configuration = set_logical_device_configuration, get_logical_device_configuration
+
+
+def set_memory_growth(device, enable):
+    """Whether memory of a device is taken as it is needed."""
+    _config.experimental._set_memory_growth(_row(device), enable)
+
+
+def get_memory_growth(device):
+    """Whether memory of a device is taken as it is needed."""
+    return _config.experimental._get_memory_growth(_row(device))
+
+
+def get_device_details(device):
+    """What is known of a device: nothing of a processor."""
+    _row(device)
+    return {}
 
 
 class device:
-    """with tf.device(name): where operations run, which is the processor."""
+    """with tf.device(name): where operations are to run."""
 
     def __init__(self, device_name):
         self._name = device_name
 
     def __enter__(self):
+        if callable(self._name):
+            raise NotImplementedError("tf.device: functions of operations are not supported")
+        if isinstance(self._name, DeviceSpec):
+            self._name = self._name.to_string()
         if self._name is not None and not isinstance(self._name, str):
             raise ValueError("Expecting a string device name. Got %s(%s)" % (type(self._name), self._name))
-        if self._name:
-            _check_name(self._name)
+        tf._enter_device(self._name)
 
     def __exit__(self, *exception):
+        tf._exit_device()
         return False
+
+
+# ---- tf.DeviceSpec ----
+
+def _number(name):
+    return property(lambda self: None if getattr(self, name) < 0 else getattr(self, name))
+
+
+def _replace(self, **parts):
+    """The spec with other parts."""
+    whole = {name: getattr(self, name) for name in ("job", "replica", "task", "device_type", "device_index")}
+    return DeviceSpec(**dict(whole, **parts))
+
+
+def _from_string(cls, spec):
+    """The spec that a text like "/job:ps/cpu:0" stands for."""
+    return tf._device_spec(spec)
+
+
+def install_spec(spec):
+    """Puts the members on tf.DeviceSpec."""
+    spec.replica, spec.task, spec.device_index = _number("_replica"), _number("_task"), _number("_device_index")
+    spec.replace, spec.from_string = _replace, classmethod(_from_string)
+    spec.parse_from_string = lambda self, text: tf._device_spec(text)
+    spec.__eq__ = lambda self, other: isinstance(other, spec) and self.to_string() == other.to_string()
+    spec.__hash__ = lambda self: hash(self.to_string())
+    spec.__repr__ = lambda self: "<DeviceSpec(job=%s, replica=%s, task=%s, device_type=%s, device_index=%s)>" % (
+        self.job, self.replica, self.task, self.device_type, self.device_index)
+
+
+install_spec(DeviceSpec)
+CONFIG = ("list_physical_devices list_logical_devices get_visible_devices set_visible_devices PhysicalDevice LogicalDevice "
+          "LogicalDeviceConfiguration set_logical_device_configuration get_logical_device_configuration").split()
+EXPERIMENTAL = ("list_physical_devices list_logical_devices get_visible_devices set_visible_devices VirtualDeviceConfiguration set_memory_growth "
+                "get_memory_growth set_virtual_device_configuration get_virtual_device_configuration get_device_details").split()

@@ -1,32 +1,49 @@
 /* tf.config.threading: how many threads an operation may use.
  *
  * 0 stands for what the library chose when it started. One operation runs at a time, which is within any number of operations that
- * may run at once; that number is only kept. Unlike in TensorFlow both can be changed at any time. */
+ * may run at once; that number is only kept. Once the devices are used, both are settled; a session's configuration may still change them. */
 #include "api/array.h"
+#include "device/device.h"
 #include "rows.h"
 
 static tw__lock lock = TW__LOCK;
 static int64_t within, between; /* as set by the user */
+static bool within_set, between_set;
 static int chosen;              /* by the library */
 
-static tw_status check(const char *name, int64_t count)
+/* Whether the number may be set to that: it may while the devices are not in use, and when nothing changes. */
+static tw_status check(const char *what, bool set, int64_t present, int64_t count)
 {
-    if (count < 0 || count > INT32_MAX)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: num_threads is %lld; expected 0 or a positive number", name, (long long)count);
+    if (tw__devices_used() && !(set && present == count))
+        return tw__fail(TW_RUNTIME_ERROR, "%s op parallelism cannot be modified after initialization.", what);
     return TW_OK;
+}
+
+static void use_threads(int64_t count)
+{
+    tw__lock_take(&lock);
+    if (!chosen)
+        chosen = tw__thread_count();
+    int threads = count > 0 && count <= INT32_MAX ? (int)count : chosen;
+    tw__lock_give(&lock);
+    tw__thread_count_set(threads);
 }
 
 TW_API(config_set_intra_op_threads, "config.threading.set_intra_op_parallelism_threads(num_threads: int)",
        "How many threads one operation may use; 0: as many as there are processors.")
 {
-    TW_TRY(check("config.threading.set_intra_op_parallelism_threads", args->num_threads));
+    TW_TRY(check("Intra", within_set, within, args->num_threads));
     tw__lock_take(&lock);
-    if (!chosen)
-        chosen = tw__thread_count();
     within = args->num_threads;
-    int count = within ? (int)within : chosen;
+    within_set = true;
     tw__lock_give(&lock);
-    tw__thread_count_set(count);
+    use_threads(args->num_threads);
+    return TW_OK;
+}
+
+TW_API(config_session_threads, "config.threading._session(num_threads: int)", "What a session's configuration says of the threads of one operation.")
+{
+    use_threads(args->num_threads);
     return TW_OK;
 }
 
@@ -42,9 +59,10 @@ TW_API(config_get_intra_op_threads, "config.threading.get_intra_op_parallelism_t
 TW_API(config_set_inter_op_threads, "config.threading.set_inter_op_parallelism_threads(num_threads: int)",
        "How many operations may run at once; here they run one after the other.")
 {
-    TW_TRY(check("config.threading.set_inter_op_parallelism_threads", args->num_threads));
+    TW_TRY(check("Inter", between_set, between, args->num_threads));
     tw__lock_take(&lock);
     between = args->num_threads;
+    between_set = true;
     tw__lock_give(&lock);
     return TW_OK;
 }

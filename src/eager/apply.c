@@ -212,6 +212,8 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
     }
     if (tw__tracing || symbolic)
         return trace(op, inputs, input_count, attrs, attr_count, outputs, output_count, dtypes, shapes, out_dtypes, out_shapes);
+    if (__builtin_expect(tw__device_attention || tw__device_top, 0))
+        TW_TRY(tw__device_before(op->name));
     TW_TRY(tw__op_resolve(op, dtypes, input_count, attrs, attr_count, complete, out_dtypes, limit, &count));
     int complete_count = tw__op_signature_of(op)->attr_count;
     for (int i = 0; i < count; i++) {

@@ -50,8 +50,10 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
         if (name && known->node)
             tw__fail(TW_VALUE_ERROR, "the initial value of variable %s depends on a function that is being traced: pass a function that computes it",
                      resource->name);
-        else if (name)
+        else if (name && tw__device_push(NULL) == TW_OK) {
             value = tw__graph_constant(graph, known, name);
+            tw__device_pop();
+        }
         tw__free(name);
     }
     if (!value)
@@ -84,7 +86,13 @@ tw__part tw__first_value_begin(const char *name)
     tw__graph *graph = tw__in_lasting() ? tw__tracing : NULL;
     char *unique = graph ? tw__graph_unique_name(graph, name, false) : NULL;
     char *scope = unique ? tw__format("%s/Initializer/", unique) : NULL;
-    tw__part part = scope && tw__control_push(graph, NULL, 0, true) == TW_OK ? tw__part_begin(scope, NULL) : (tw__part){ NULL, NULL, NULL };
+    tw__part part = { NULL, NULL, NULL };
+    if (scope && tw__device_push(NULL) == TW_OK) {
+        if (tw__control_push(graph, NULL, 0, true) == TW_OK)
+            part = tw__part_begin(scope, NULL);
+        else
+            tw__device_pop();
+    }
     tw__free(unique);
     tw__free(scope);
     return part;
@@ -92,8 +100,10 @@ tw__part tw__first_value_begin(const char *name)
 
 tw_status tw__first_value_end(tw__part *part)
 {
-    if (part->graph)
+    if (part->graph) {
         tw__control_pop(part->graph);
+        tw__device_pop();
+    }
     return tw__part_end(part);
 }
 

@@ -25,6 +25,7 @@ static void node_free(tw__node *node)
     tw_release(node->gradient);
     tw_release(node->stream);
     tw__free(node->name);
+    tw__free(node->device);
     tw__free(node->inputs);
     tw__free(node->controls);
     tw__free(node->out_dtypes);
@@ -230,6 +231,12 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
     node->out_dtypes = tw__alloc_array((size_t)output_count + 1, sizeof *node->out_dtypes);
     node->out_shapes = tw__alloc_array((size_t)output_count + 1, sizeof *node->out_shapes);
     void *block = tw__alloc(tw__attrs_bytes(attrs, attr_count));
+    const char *device = op == &tw__op_ReadVariableOp && !name ? NULL : tw__device_now(); /* a variable is read where it is */
+    if (device && !(node->device = tw__strdup(device))) {
+        tw__free(block);
+        node_free(node);
+        return NULL;
+    }
     if (!node->inputs || !node->out_dtypes || !node->out_shapes || !block || tw__node_name(node, name) != TW_OK) {
         tw__free(block);
         node_free(node);

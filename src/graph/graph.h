@@ -12,6 +12,7 @@
 #ifndef TW_GRAPH_H
 #define TW_GRAPH_H
 
+#include "device/device.h"
 #include "graph/scope.h"
 #include "op/op.h"
 
@@ -42,6 +43,7 @@ struct tw__node {
     tw__node *rich;
     void *outgrown[2];   /* the arrays of outputs that it had before it got a richer form, whose arrays it shares since */
     tw_object *gradient; /* what stands for the gradient of the op (a custom gradient); a reference, or NULL */
+    char *device;        /* where it is to run, as the program said; NULL: nowhere in particular */
     struct tw__kernel_stream *stream; /* of a kernel with state, shared with other copies of the node; a reference. NULL: each plan has its own */
     bool unnamed;        /* while a call is being named (naming.c) */
     bool helps;          /* a constant or a read that the call made of an argument: it is named after the node that uses it */

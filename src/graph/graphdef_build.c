@@ -175,6 +175,25 @@ static tw_status take_inputs(tw__build *build, size_t index, work *w)
     return TW_OK;
 }
 
+/* Where the file says that the node is to run; what it leaves open, the program's device scope says. */
+static tw_status place(tw__node *node, tw_string device)
+{
+    char *own = tw__strndup(device.data, device.size);
+    tw__device_name name, outer = { { NULL, 0 }, { NULL, 0 }, TW__DEVICE_NONE, TW__DEVICE_NONE, TW__DEVICE_NONE };
+    if (!own)
+        return TW_RESOURCE_EXHAUSTED;
+    tw_status status = tw__device_parse(own, &name);
+    if (status == TW_OK && tw__device_top)
+        outer = tw__device_top->name;
+    char *text = status == TW_OK ? tw__device_text(tw__device_merge(outer, name)) : NULL;
+    tw__free(own);
+    if (!text)
+        return status == TW_OK ? TW_RESOURCE_EXHAUSTED : tw__fail(TW_INVALID_ARGUMENT, "Malformed device specification '%.*s'", TW_SHOWN(device));
+    tw__free(node->device);
+    node->device = text;
+    return TW_OK;
+}
+
 static tw_status add_node(tw__build *build, const tw__node_message *message, const tw_op *op, const given_attrs *given, work *w,
                           tw__node **node)
 {
@@ -207,7 +226,7 @@ static tw_status add_node(tw__build *build, const tw__node_message *message, con
         return tw__error_status();
     for (int i = 0; i < w->control_count; i++)
         TW_TRY(tw__node_follow(*node, w->edges[w->input_count + i].node));
-    return TW_OK;
+    return message->device.size ? place(*node, message->device) : TW_OK;
 }
 
 static tw_status build_node(tw__build *build, size_t index)

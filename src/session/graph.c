@@ -295,6 +295,12 @@ TW_PROPERTY(operation_type, "Operation.type(self: operation) -> str", "The op's 
     return tw__strdup(args->self->node->op->name);
 }
 
+TW_PROPERTY(operation_device, "Operation.device(self: operation) -> str", "Where it is to run, as the program said; \"\": anywhere.")
+{
+    const char *device = args->self->node->device;
+    return tw__strdup(device ? device : "");
+}
+
 TW_PROPERTY(operation_outputs, "Operation.outputs(self: operation) -> tensors", "The tensors it gives.")
 {
     tw__node *node = args->self->node;

@@ -16,6 +16,7 @@ struct tw_session {
     tw__map streams;   /* name of a node whose kernel has state -> tw__kernel_stream */
     tw__map prepared;  /* feeds and fetches -> tw__prepared */
     bool ready, closed;
+    bool soft;         /* nodes whose device is not there run on the processor */
 };
 
 static void free_prepared(void *memory)
@@ -69,10 +70,11 @@ static tw_status session_init(void *self, const void *given)
     session->graph = tw_retain(session->owner->graph);
     pthread_mutex_init(&session->lock, NULL);
     session->ready = true;
+    session->soft = args->allow_soft_placement;
     return TW_OK;
 }
 
-TW_CLASS(session, "compat.v1._Session(target: str = '', graph: graph = None)", .size = sizeof(struct tw_session), .init = session_init,
+TW_CLASS(session, "compat.v1._Session(target: str = '', graph: graph = None, allow_soft_placement: bool = False)", .size = sizeof(struct tw_session), .init = session_init,
     .destroy = session_destroy, .drop_config = true,
     .doc = "Runs parts of a graph, and holds the state of its variables.");
 
@@ -179,7 +181,7 @@ tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *fe
     if (!prepared && !key.failed && session->prepared.count >= PREPARED_LIMIT)
         tw__fail(TW_RESOURCE_EXHAUSTED, "a session with more than %d different sets of fetches and feeds", PREPARED_LIMIT);
     else if (!prepared && !key.failed) {
-        prepared = tw__prepare(session->graph, feeds, feed_count, fetches, fetch_count, bind, session);
+        prepared = tw__prepare(session->graph, feeds, feed_count, fetches, fetch_count, session->soft, bind, session);
         if (prepared && tw__map_put(&session->prepared, key.data, key.size, prepared) != TW_OK) {
             tw__prepared_free(prepared);
             prepared = NULL;

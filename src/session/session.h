@@ -54,8 +54,8 @@ typedef struct tw__fetch {
 typedef tw_tensor *(*tw__binder)(void *context, const tw__node *node, tw_tensor *outside);
 /* The stream of a node in the session, which all functions go on with. Borrowed; NULL: an error. */
 tw__kernel_stream *tw__session_stream(void *session, const tw__node *node);
-tw__prepared *tw__prepare(tw__graph *graph, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count, tw__binder bind,
-                          void *context);
+tw__prepared *tw__prepare(tw__graph *graph, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count, bool soft,
+                          tw__binder bind, void *context);
 void tw__prepared_free(tw__prepared *prepared);
 
 /* ---- sessions (session.c) ---- */

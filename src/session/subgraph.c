@@ -16,6 +16,7 @@ typedef struct copying {
     tw__node **inputs;       /* of the function */
     tw_tensor **bound;
     int bound_count;
+    bool soft;               /* nodes whose device is not there run on the processor */
     tw__binder bind;
     void *context;
 } copying;
@@ -115,6 +116,18 @@ static tw_status copy_node(copying *c, const tw__node *node)
     return copy ? TW_OK : tw__error_status();
 }
 
+static tw_status check_place(const tw__node *node, bool soft)
+{
+    if (tw__device_runs(node->device, soft))
+        return TW_OK;
+    char *all = tw__device_list_text(", ");
+    tw__fail(TW_INVALID_ARGUMENT, "Cannot assign a device for operation %s: {{node %s}} was explicitly assigned to %s but available devices are [ %s ]. "
+             "Make sure the device specification refers to a valid device.%s\n\t [[%s]]", node->name, node->name, node->device, all ? all : "",
+             strstr(node->device, ":GPU:") ? " The requested device appears to be a GPU, but CUDA is not enabled." : "", node->name);
+    tw__free(all);
+    return TW_INVALID_ARGUMENT;
+}
+
 static tw_status copy_all(copying *c)
 {
     for (int i = 0; i < c->feed_count; i++) {
@@ -124,6 +137,8 @@ static tw_status copy_all(copying *c)
             return tw__error_status();
     }
     for (size_t i = 0; i < c->graph->node_count; i++) {
+        if (c->needed[i] && c->graph->nodes[i]->device)
+            TW_TRY(check_place(c->graph->nodes[i], c->soft));
         if (c->needed[i])
             TW_TRY(copy_node(c, tw__node_form(c->graph->nodes[i], c->needed[i])));
     }
@@ -169,10 +184,10 @@ static tw__prepared *finish(copying *c, const tw__fetch *fetches, int fetch_coun
     return prepared;
 }
 
-tw__prepared *tw__prepare(tw__graph *graph, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count, tw__binder bind,
-                          void *context)
+tw__prepared *tw__prepare(tw__graph *graph, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count, bool soft,
+                          tw__binder bind, void *context)
 {
-    copying c = { .graph = graph, .feeds = feeds, .feed_count = feed_count, .bind = bind, .context = context };
+    copying c = { .graph = graph, .feeds = feeds, .feed_count = feed_count, .soft = soft, .bind = bind, .context = context };
     size_t room = graph->node_count + (size_t)feed_count + 1;
     c.copy = tw__graph_new(NULL);
     c.needed = tw__alloc_array(room, sizeof *c.needed);

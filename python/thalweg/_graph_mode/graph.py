@@ -157,8 +157,8 @@ def _control_dependencies(self, control_inputs):
 
 
 def _device(self, device_name_or_function):
-    """with graph.device(name): where operations run, which is the processor."""
-    return scopes.device_of(device_name_or_function)
+    """with graph.device(name): where operations are to run."""
+    return tf.device(device_name_or_function)
 
 
 def _as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):

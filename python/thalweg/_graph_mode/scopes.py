@@ -1,4 +1,4 @@
-"""Name scopes, control dependencies and devices of graphs; names of collections."""
+"""Name scopes and control dependencies of graphs; names of collections."""
 import thalweg as tf
 from thalweg import _core
 
@@ -86,16 +86,3 @@ class _Nothing:
 
     def __exit__(self, *exception):
         return None
-
-
-class device_of:
-    """with graph.device(name)"""
-
-    def __init__(self, name):
-        self._context = _Nothing() if name is None or callable(name) else tf.device(name)
-
-    def __enter__(self):
-        return self._context.__enter__()
-
-    def __exit__(self, *exception):
-        self._context.__exit__(*exception)

@@ -88,9 +88,7 @@ class IndexedSlicesValue(tuple):
 def _threads_of(config):
     """Says to the engine what of the configuration it can follow."""
     if config.intra_op_parallelism_threads > 0:
-        tf.config.threading.set_intra_op_parallelism_threads(config.intra_op_parallelism_threads)
-    if config.inter_op_parallelism_threads > 0:
-        tf.config.threading.set_inter_op_parallelism_threads(config.inter_op_parallelism_threads)
+        tf.config.threading._session(config.intra_op_parallelism_threads)
 
 
 class BaseSession:
@@ -108,7 +106,8 @@ class BaseSession:
             if not isinstance(config, _messages.ConfigProto):
                 raise TypeError("Argument `config` must be a tf.ConfigProto, but got \"%s\"" % type(config).__name__)
             _threads_of(config)
-        self._core = _CoreSession(target.decode() if isinstance(target, bytes) else target, graph)
+        self._core = _CoreSession(target.decode() if isinstance(target, bytes) else target, graph,
+                                  allow_soft_placement=config is not None and config.allow_soft_placement)
         self._runner = _core.Runner(self._core)
         self._config, self._target, self._contexts = config, target, []
 

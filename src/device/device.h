@@ -1,0 +1,50 @@
+/* Devices: their names, the thread's device scope, and the list of what there is.
+ *
+ * There is one kind of device, the processor. It may be split into several logical devices, which are the same memory and threads under
+ * different names. A name is "/job:ps/replica:0/task:1/device:GPU:2", any part may be missing; "gpu:2" and "/cpu" are short forms. Programs
+ * may name devices that are not there: operations then run on the processor, unless soft placement is switched off. */
+#ifndef TW_DEVICE_H
+#define TW_DEVICE_H
+
+#include "spec/spec.h"
+
+enum { TW__DEVICE_NONE = -2, TW__DEVICE_ANY = -1 };
+
+/* A name in parts, which point into a text. */
+typedef struct tw__device_name {
+    tw_string job, type;          /* data NULL: not said */
+    int64_t replica, task, index; /* TW__DEVICE_NONE: not said */
+} tw__device_name;
+
+/* ---- names (name.c) ---- */
+tw_status tw__device_parse(const char *text, tw__device_name *name);
+/* What the inner name says, and else what the outer one does. */
+tw__device_name tw__device_merge(tw__device_name outer, tw__device_name inner);
+char *tw__device_text(tw__device_name name); /* for tw__free; "" if nothing is said */
+
+/* ---- the thread's scope (scope.c) ---- */
+typedef struct tw__device_level {
+    char *text; /* canonical; NULL: this level says "anywhere", whatever is outside */
+    tw__device_name name;
+    struct tw__device_level *outer;
+} tw__device_level;
+extern _Thread_local tw__device_level *tw__device_top;
+tw_status tw__device_push(const char *name); /* NULL: anywhere */
+void tw__device_pop(void);
+static inline const char *tw__device_now(void) /* NULL: nothing was said */
+{
+    return __builtin_expect(tw__device_top != NULL, 0) && tw__device_top->text && *tw__device_top->text ? tw__device_top->text : NULL;
+}
+
+/* ---- what there is (devices.c) ---- */
+extern bool tw__device_attention; /* something is to be done before the next operation: the devices are not in use yet, or placement is logged */
+/* Does it; an error if the operation can't run where the scope says. NULL: it is no operation, a value is made. */
+tw_status tw__device_before(const char *op);
+bool tw__devices_used(void);
+void tw__devices_use(void); /* from now on settings are settled */
+/* Whether operations placed there run, in a session with or without soft placement. */
+bool tw__device_runs(const char *text, bool soft);
+bool tw__device_soft(void);
+char *tw__device_list_text(const char *between); /* the logical devices' whole names; for tw__free */
+
+#endif

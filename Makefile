@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
 
-.PHONY: all demo test sanitize bench format install clean setup
+.PHONY: all demo test sanitize tsan bench format install clean setup
 
 all: setup
 	@cmake -S . -B $(BUILD) -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 \
@@ -26,6 +26,12 @@ sanitize: setup
 	@ninja -C $(BUILD)-sanitize --quiet
 	@$(PYTHON) tools/run_tests.py $(BUILD)-sanitize --sanitize
 
+# Races: the tests of what several threads do at once.
+tsan: setup
+	@cmake -S . -B $(BUILD)-tsan -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DTW_SANITIZE_THREADS=ON -DTW_PYTHON=OFF > /dev/null
+	@ninja -C $(BUILD)-tsan --quiet
+	@TSAN_OPTIONS=halt_on_error=1 ctest --test-dir $(BUILD)-tsan --output-on-failure -R '^(base|function|exec|session|graph|eager)/'
+
 bench: all
 	@PYTHONPATH=$(BUILD)/python $(PYTHON) bench/run.py
 
@@ -36,4 +42,4 @@ install: all
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-tsan

@@ -4,6 +4,7 @@
  * collector sees through C (traverse visits what the object holds). An object that C made gets its instance when Python first
  * sees it. */
 #include "extension.h"
+#include "base/deep_lock.h"
 
 typedef struct type_entry {
     const tw_class *class_row;
@@ -75,6 +76,18 @@ static void release_peer(void *peer)
     tw__py_lock_state state = tw__py_enter();
     Py_DECREF((PyObject *)peer);
     tw__py_leave(state);
+}
+
+/* A thread that waits for another one in C lets Python's other threads run. */
+static void *begin_wait(void)
+{
+    return has_lock ? tw__py_unlock() : NULL;
+}
+
+static void end_wait(void *state)
+{
+    if (state)
+        tw__py_lock(state);
 }
 
 /* ---- types and rows ---- */
@@ -413,6 +426,8 @@ bool tw__py_objects_start(PyObject *module)
 {
     has_lock = true;
     tw__peer_hooks(retain_peer, release_peer);
+    tw__wait_begin = begin_wait;
+    tw__wait_end = end_wait;
     tw__py_hooks_start();
     tw__py_object_type = make_named("thalweg.Object", "Object", object_slots, NULL);
     return tw__py_object_type && PyModule_AddObjectRef(module, "Object", (PyObject *)tw__py_object_type) == 0;

@@ -8,6 +8,7 @@
  * at the slots and out when it is done; a plan that lost its slot ends when nobody is in. */
 #include <stdatomic.h>
 
+#include "base/deep_lock.h"
 #include "exec/internal.h"
 
 enum { SLOTS = 16, SEEN = 32, RETIRED_LIMIT = 64 };
@@ -152,6 +153,7 @@ tw_status tw__specials_run(tw__plan *general, tw_tensor *const *values, tw_tenso
     bool compatible = true;
     tw_status status = plan ? TW_OK : check(general, values, &compatible);
     if (!plan && status == TW_OK) {
+        tw__deep_take(&tw__graphs_lock);
         tw__hold_take(&general->lock);
         plan = find(s, values);
         if (!plan && (came_before(s, values) || !compatible)) {
@@ -162,6 +164,7 @@ tw_status tw__specials_run(tw__plan *general, tw_tensor *const *values, tw_tenso
                 single = plan;
         }
         tw__hold_give(&general->lock);
+        tw__deep_give(&tw__graphs_lock);
     }
     if (status == TW_OK)
         status = tw__plan_execute(plan ? plan : general, values, outputs);
@@ -180,8 +183,10 @@ tw__plan *tw__specials_plan(tw__plan *general, tw_tensor *const *values, bool *o
     if (check(general, values, &compatible) != TW_OK)
         return NULL;
     *own = true;
+    tw__deep_take(&tw__graphs_lock);
     tw__hold_take(&general->lock);
     tw__plan *plan = tw__plan_make(general->graph, s->arguments, s->argument_count, s->outputs, s->output_count, general, values);
     tw__hold_give(&general->lock);
+    tw__deep_give(&tw__graphs_lock);
     return plan;
 }

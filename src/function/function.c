@@ -1,4 +1,5 @@
 /* Tracing a body into a function, and calling it; see function.h. */
+#include "base/deep_lock.h"
 #include "function/control.h"
 #include "rows.h"
 
@@ -181,13 +182,18 @@ tw__function *tw__function_of_graph(const char *name, tw__graph *graph, tw__node
     return f;
 }
 
+static tw__plan *plan_of(const tw__function *f)
+{
+    return atomic_load_explicit(&f->plan, memory_order_acquire);
+}
+
 static tw_status make_plan(tw__function *f)
 {
-    tw__hold_take(&f->lock);
-    if (!f->plan)
-        f->plan = tw__plan_new(f->graph, f->inputs, f->input_count, f->outputs, f->output_count);
-    tw__hold_give(&f->lock);
-    return f->plan ? TW_OK : tw__error_status();
+    tw__deep_take(&tw__graphs_lock);
+    if (!plan_of(f))
+        atomic_store_explicit(&f->plan, tw__plan_new(f->graph, f->inputs, f->input_count, f->outputs, f->output_count), memory_order_release);
+    tw__deep_give(&tw__graphs_lock);
+    return plan_of(f) ? TW_OK : tw__error_status();
 }
 
 bool tw__call_body(const tw__node *node, tw__body *body)
@@ -203,32 +209,32 @@ bool tw__call_body(const tw__node *node, tw__body *body)
 
 tw_status tw__function_run(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
-    if (__builtin_expect(!f->plan, 0))
+    if (__builtin_expect(!plan_of(f), 0))
         TW_TRY(make_plan(f));
     /* What runs inside (a Python function, say) is neither traced nor recorded. */
     tw__outside outside = tw__outside_begin();
-    tw_status status = tw__plan_run(f->plan, inputs, outputs);
+    tw_status status = tw__plan_run(plan_of(f), inputs, outputs);
     tw__outside_end(outside);
     return status;
 }
 
 bool tw__function_takes_long(tw__function *f)
 {
-    if (__builtin_expect(!f->plan, 0) && make_plan(f) != TW_OK) {
+    if (__builtin_expect(!plan_of(f), 0) && make_plan(f) != TW_OK) {
         tw_clear_error(); /* the run reports it */
         return false;
     }
-    return tw__plan_takes_long(f->plan);
+    return tw__plan_takes_long(plan_of(f));
 }
 
 bool tw__function_keeps(tw__function *f, int argument)
 {
-    return tw__tracing || tw__active_tapes || !__atomic_load_n(&f->plan, __ATOMIC_ACQUIRE) || tw__plan_keeps(f->plan, argument);
+    return tw__tracing || tw__active_tapes || !plan_of(f) || tw__plan_keeps(plan_of(f), argument);
 }
 
 char *tw__function_plan_text(tw__function *f, tw_tensor *const *arguments)
 {
-    if (!f->plan && make_plan(f) != TW_OK)
+    if (!plan_of(f) && make_plan(f) != TW_OK)
         return NULL;
     tw_tensor **inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *inputs);
     if (!inputs)
@@ -236,7 +242,7 @@ char *tw__function_plan_text(tw__function *f, tw_tensor *const *arguments)
     for (int i = 0; arguments && i < f->input_count; i++)
         inputs[i] = i < f->argument_count ? arguments[i] : f->captures[i - f->argument_count];
     tw__text text = { 0 };
-    tw_status status = tw__plan_print(f->plan, f->name, arguments ? inputs : NULL, &text);
+    tw_status status = tw__plan_print(plan_of(f), f->name, arguments ? inputs : NULL, &text);
     tw__free(inputs);
     if (status == TW_OK)
         return tw__text_take(&text);

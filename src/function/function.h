@@ -32,12 +32,12 @@ typedef struct tw__function {
     tw__edge *outputs;
     int output_count;
     bool stateful;
-    tw__plan *plan;             /* made at the first run */
+    tw__plan *_Atomic plan;     /* made at the first run */
     struct tw__function *forward; /* made when first differentiated */
     tw__derivative *derivative; /* likewise */
     tw__derivative *origin;     /* of a forward form: what it was made for, the last of a chain by `lower` */
     tw_object *form;            /* of branches and bodies that keep what the gradient needs: how they were made (cond.c, while.c) */
-    _Atomic uint32_t lock; /* tw__hold_take: of what is made at the first run, or first differentiated */
+    _Atomic bool differentiated; /* forward and derivative are there; they and the plan are made under tw__graphs_lock */
 } tw__function;
 
 extern const tw_class tw__function_class;

@@ -9,7 +9,9 @@
  *
  * Of the second derivative comes a gradient of the inner values, that is of forward's further outputs. So forward is differentiated in
  * turn, as a function with more results; its forward form has still more outputs, in front those it had. */
+#include "base/deep_lock.h"
 #include "function/function.h"
+#include "function/tracer.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -188,9 +190,15 @@ static tw_status differentiate(tw__function *f)
 
 tw_status tw__function_differentiate(tw__function *f)
 {
-    tw__hold_take(&f->lock);
+    if (atomic_load_explicit(&f->differentiated, memory_order_acquire))
+        return TW_OK;
+    tw__tracing_begin(); /* gradient functions may trace */
+    tw__deep_take(&tw__graphs_lock);
     tw_status status = f->forward ? TW_OK : differentiate(f);
-    tw__hold_give(&f->lock);
+    if (status == TW_OK)
+        atomic_store_explicit(&f->differentiated, true, memory_order_release);
+    tw__deep_give(&tw__graphs_lock);
+    tw__tracing_end();
     return status;
 }
 

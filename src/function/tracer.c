@@ -1,6 +1,5 @@
 /* Which trace serves a call; see tracer.h. */
-#include <sched.h>
-
+#include "base/deep_lock.h"
 #include "eager/eager.h"
 #include "function/tracer.h"
 
@@ -8,39 +7,21 @@ enum { TRACE_LIMIT = 1024 };
 
 /* ---- one trace at a time ---- */
 
-/* A forked child does not wait for its parent's threads. */
-static tw__lock owner_lock = TW__LOCK;
-static pthread_t owner;
-static int owner_depth;
-static uint32_t owner_generation;
+static tw__deep_lock tracing_lock = TW__DEEP_LOCK;
 
 bool tw__tracing_try(void)
 {
-    tw__lock_take(&owner_lock);
-    uint32_t now = atomic_load(&tw__process_generation);
-    if (owner_generation != now)
-        owner_depth = 0;
-    bool mine = owner_depth == 0 || pthread_equal(owner, pthread_self());
-    if (mine) {
-        owner = pthread_self();
-        owner_depth++;
-        owner_generation = now;
-    }
-    tw__lock_give(&owner_lock);
-    return mine;
+    return tw__deep_try(&tracing_lock);
 }
 
 void tw__tracing_begin(void)
 {
-    while (!tw__tracing_try())
-        sched_yield();
+    tw__deep_take(&tracing_lock);
 }
 
 void tw__tracing_end(void)
 {
-    tw__lock_take(&owner_lock);
-    owner_depth--;
-    tw__lock_give(&owner_lock);
+    tw__deep_give(&tracing_lock);
 }
 
 /* ---- too many traces ---- */

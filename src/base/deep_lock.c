@@ -1,0 +1,42 @@
+/* Locks that a thread may take again; see deep_lock.h. */
+#include <time.h>
+
+#include "base/deep_lock.h"
+
+void *(*tw__wait_begin)(void);
+void (*tw__wait_end)(void *state);
+tw__deep_lock tw__graphs_lock = TW__DEEP_LOCK;
+
+bool tw__deep_try(tw__deep_lock *lock)
+{
+    tw__lock_take(&lock->guard);
+    uint32_t now = atomic_load(&tw__process_generation);
+    if (lock->generation != now)
+        lock->depth = 0;
+    bool mine = lock->depth == 0 || pthread_equal(lock->owner, pthread_self());
+    if (mine) {
+        lock->owner = pthread_self();
+        lock->depth++;
+        lock->generation = now;
+    }
+    tw__lock_give(&lock->guard);
+    return mine;
+}
+
+void tw__deep_take(tw__deep_lock *lock)
+{
+    if (tw__deep_try(lock))
+        return;
+    void *state = tw__wait_begin ? tw__wait_begin() : NULL;
+    while (!tw__deep_try(lock))
+        nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
+    if (tw__wait_end)
+        tw__wait_end(state);
+}
+
+void tw__deep_give(tw__deep_lock *lock)
+{
+    tw__lock_take(&lock->guard);
+    lock->depth--;
+    tw__lock_give(&lock->guard);
+}

@@ -83,6 +83,13 @@ def _train_later(name):
     return getattr(_messages, name)
 
 
+class _ResizeMethod:
+    """The methods of tf.image.resize."""
+    BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = "bilinear", "nearest", "bicubic", "area"
+    LANCZOS3, LANCZOS5, GAUSSIAN, MITCHELLCUBIC = "lanczos3", "lanczos5", "gaussian", "mitchellcubic"
+
+
+image.ResizeMethod = _ResizeMethod  # noqa: F821
 _EXAMPLES = ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists", "FeatureList")
 io.__getattr__, train.__getattr__ = _io_later, _train_later  # noqa: F821
 

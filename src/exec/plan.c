@@ -112,6 +112,13 @@ static bool computes(const tw__plan *plan, const tw__step *step)
     return !step->op->makes_outputs;
 }
 
+/* Integers that are elements to the op, not a shape or an axis. */
+static bool only_elements(const tw_op *op, int input)
+{
+    return (input == 1 && (op == &tw__op_SparseSoftmaxCrossEntropyWithLogits || op == &tw__op_GatherV2 || op == &tw__op_GatherNd)) ||
+           (input == 0 && op == &tw__op_OneHot);
+}
+
 /* The shape function, which also checks, need not run again: all shapes are known, and the integers that it may ask for (axes, sizes: short
  * ones) are constants. */
 static bool shapes_known(const tw__plan *plan, const tw__step *step)
@@ -122,7 +129,7 @@ static bool shapes_known(const tw__plan *plan, const tw__step *step)
         if (!tw__shape_known(&from->shape))
             return false;
         bool is_short = tw__place_count(plan, step->inputs[i]) <= 2 * TW_MAX_RANK;
-        if (asks && is_short && !from->constant && tw__dtype_is_integer(from->dtype))
+        if (asks && is_short && !from->constant && tw__dtype_is_integer(from->dtype) && !only_elements(step->op, i))
             return false;
     }
     for (int i = 0; i < step->output_count; i++) {

@@ -14,6 +14,7 @@ typedef struct job {
     const void *logits, *labels;
     const int64_t *classes;
     void *loss, *out;
+    const tw__row_factors *factors;
     _Atomic int failed;
 } job;
 
@@ -38,7 +39,7 @@ static void small_rows(job *of, int64_t begin, int64_t end)
         tw__small_float_read(of->dtype, (const uint16_t *)of->logits + r * columns, wide, columns);
         if (of->kind == DENSE_LOSS)
             tw__small_float_read(of->dtype, (const uint16_t *)of->labels + r * columns, labels, columns);
-        float_rows(of, wide, labels, of->classes ? of->classes + r : NULL, &loss, out, 1);
+        float_rows(of, wide, labels, of->classes ? of->classes + r : NULL, &loss, out, NULL, 1);
         tw__small_float_write(of->dtype, out, (uint16_t *)of->out + r * columns, columns);
         if (of->loss)
             tw__small_float_write(of->dtype, &loss, (uint16_t *)of->loss + r, 1);
@@ -53,10 +54,10 @@ static void body(void *context, int64_t begin, int64_t end)
     const int64_t *classes = of->classes ? of->classes + begin : NULL;
     if (of->dtype == TW_FLOAT32)
         float_rows(of, (const float *)of->logits + at, of->labels ? (const float *)of->labels + at : NULL, classes,
-                   of->loss ? (float *)of->loss + begin : NULL, (float *)of->out + at, rows);
+                   of->loss ? (float *)of->loss + begin : NULL, (float *)of->out + at, float_factors(of, begin), rows);
     else if (of->dtype == TW_FLOAT64)
         double_rows(of, (const double *)of->logits + at, of->labels ? (const double *)of->labels + at : NULL, classes,
-                    of->loss ? (double *)of->loss + begin : NULL, (double *)of->out + at, rows);
+                    of->loss ? (double *)of->loss + begin : NULL, (double *)of->out + at, double_factors(of, begin), rows);
     else
         small_rows(of, begin, end);
 }
@@ -80,14 +81,15 @@ tw_status tw__softmax(tw_dtype dtype, const void *logits, void *out, int64_t row
 }
 
 tw_status tw__cross_entropy(tw_dtype dtype, const void *logits, const void *labels, void *loss, void *backprop, int64_t rows,
-                            int64_t columns)
+                            int64_t columns, const tw__row_factors *factors)
 {
-    job of = { .kind = DENSE_LOSS, .dtype = dtype, .columns = columns, .logits = logits, .labels = labels, .loss = loss, .out = backprop };
+    job of = { .kind = DENSE_LOSS, .dtype = dtype, .columns = columns, .logits = logits, .labels = labels, .loss = loss, .out = backprop,
+               .factors = factors };
     return run(&of, rows);
 }
 
 tw_status tw__sparse_cross_entropy(tw_dtype dtype, const void *logits, tw_dtype label_dtype, const void *labels, void *loss,
-                                   void *backprop, int64_t rows, int64_t columns)
+                                   void *backprop, int64_t rows, int64_t columns, const tw__row_factors *factors)
 {
     enum { FEW = 256 };
     int64_t few[FEW], *classes = few;
@@ -95,7 +97,8 @@ tw_status tw__sparse_cross_entropy(tw_dtype dtype, const void *logits, tw_dtype 
         return tw__error_status();
     for (int64_t r = 0; r < rows; r++)
         classes[r] = label_dtype == TW_INT32 ? ((const int32_t *)labels)[r] : ((const int64_t *)labels)[r];
-    job of = { .kind = SPARSE_LOSS, .dtype = dtype, .columns = columns, .logits = logits, .classes = classes, .loss = loss, .out = backprop };
+    job of = { .kind = SPARSE_LOSS, .dtype = dtype, .columns = columns, .logits = logits, .classes = classes, .loss = loss, .out = backprop,
+               .factors = factors };
     tw_status status = run(&of, rows);
     if (classes != few)
         tw__free(classes);

@@ -80,7 +80,42 @@ static void NAME(block)(const REAL *x, REAL *shifted, REAL *exponentials, REAL *
         sums[r] = NAME(sum)(some + r * columns, columns);
 }
 
-static void NAME(rows)(const job *of, const REAL *x, const REAL *labels, const int64_t *classes, REAL *loss, REAL *y, int64_t rows)
+static TW_CLONES void NAME(multiply)(REAL *y, REAL factor, int64_t count)
+{
+    TW_INDEPENDENT
+    for (int64_t i = 0; i < count; i++)
+        y[i] *= factor;
+}
+
+/* y -= label; the sum of label · (log_sum - (x - maximum)) */
+static TW_CLONES REAL NAME(dense)(const REAL *x, const REAL *label, REAL *y, REAL log_sum, REAL maximum, int64_t count)
+{
+    REAL lanes[LANES] = { 0 };
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        for (int j = 0; j < LANES; j++) {
+            lanes[j] += label[i + j] * (log_sum - (x[i + j] - maximum));
+            y[i + j] -= label[i + j];
+        }
+    }
+    for (int width = LANES / 2; width; width /= 2) {
+        for (int j = 0; j < width; j++)
+            lanes[j] += lanes[j + width];
+    }
+    for (; i < count; i++) {
+        lanes[0] += label[i] * (log_sum - (x[i] - maximum));
+        y[i] -= label[i];
+    }
+    return lanes[0];
+}
+
+static const REAL *NAME(factors)(const job *of, int64_t row)
+{
+    return of->factors ? (const REAL *)of->factors->data + (of->factors->single ? 0 : row) : NULL;
+}
+
+static void NAME(rows)(const job *of, const REAL *x, const REAL *labels, const int64_t *classes, REAL *loss, REAL *y, const REAL *factors,
+                       int64_t rows)
 {
     int64_t columns = of->columns, most = columns < BLOCK ? BLOCK / columns : 1;
     REAL sums[BLOCK], maxima[BLOCK];
@@ -103,13 +138,10 @@ static void NAME(rows)(const job *of, const REAL *x, const REAL *labels, const i
                 row[class] -= 1;
             } else if (of->kind == DENSE_LOSS) {
                 const REAL *label = labels + (first + r) * columns;
-                REAL total = 0, log_sum = log(sums[r]);
-                for (int64_t j = 0; j < columns; j++) {
-                    total += label[j] * (log_sum - (logits[j] - maxima[r]));
-                    row[j] -= label[j];
-                }
-                loss[first + r] = total;
+                loss[first + r] = NAME(dense)(logits, label, row, log(sums[r]), maxima[r], columns);
             }
+            if (factors)
+                NAME(multiply)(row, factors[of->factors->single ? 0 : first + r], columns);
         }
     }
 }

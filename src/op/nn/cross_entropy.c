@@ -2,6 +2,7 @@
  * gradient then only has to scale; a gradient that comes to the second output (a derivative of second order) goes through softmax. */
 #include "kernel/kernel.h"
 #include "kernel/nn.h"
+#include "op/nn/cross_entropy.h"
 #include "rows.h"
 
 /* x with one more dimension at `axis`. */
@@ -79,7 +80,7 @@ static tw_status bad_label(tw__kernel *kernel, int64_t label, int64_t columns)
     return TW_INVALID_ARGUMENT;
 }
 
-static tw_status sparse_compute(tw__kernel *kernel)
+static tw_status sparse(tw__kernel *kernel, const tw__row_factors *factors)
 {
     const tw_tensor *logits = kernel->inputs[0], *labels = kernel->inputs[1];
     int64_t rows = logits->shape.dims[0], columns = logits->shape.dims[1];
@@ -89,7 +90,12 @@ static tw_status sparse_compute(tw__kernel *kernel)
             return bad_label(kernel, label, columns);
     }
     return tw__sparse_cross_entropy(logits->dtype, logits->data, labels->dtype, labels->data, kernel->outputs[0]->data,
-                                    kernel->outputs[1]->data, rows, columns);
+                                    kernel->outputs[1]->data, rows, columns, factors);
+}
+
+static tw_status sparse_compute(tw__kernel *kernel)
+{
+    return sparse(kernel, NULL);
 }
 
 static tw_status sparse_gradient(tw__gradient *gradient)
@@ -143,7 +149,7 @@ static tw_tensor *whole(tw_tensor *tensor, const tw_shape *shape)
     return out;
 }
 
-static tw_status dense_compute(tw__kernel *kernel)
+static tw_status dense(tw__kernel *kernel, const tw__row_factors *factors)
 {
     const tw_shape *shape = &kernel->outputs[1]->shape;
     tw_auto tw_tensor *logits = whole(kernel->inputs[0], shape);
@@ -155,7 +161,12 @@ static tw_status dense_compute(tw__kernel *kernel)
         return TW_OK;
     }
     return tw__cross_entropy(logits->dtype, logits->data, labels->data, kernel->outputs[0]->data, kernel->outputs[1]->data, shape->dims[0],
-                             shape->dims[1]);
+                             shape->dims[1], factors);
+}
+
+static tw_status dense_compute(tw__kernel *kernel)
+{
+    return dense(kernel, NULL);
 }
 
 static tw_status dense_gradient(tw__gradient *gradient)
@@ -175,3 +186,9 @@ TW_OP(SoftmaxCrossEntropyWithLogits,
     .inputs = "features: T, labels: T", .outputs = "loss: T, backprop: T", .attrs = "T: {half, bfloat16, float, double}",
     .shape = dense_shape, .compute = dense_compute, .gradient = dense_gradient,
     .doc = "The cross-entropy of softmax(features) with probabilities.");
+
+tw_status tw__cross_entropy_scaled(tw__kernel *kernel, const tw_tensor *factors)
+{
+    tw__row_factors rows = { factors->data, factors->count == 1 };
+    return kernel->op == &tw__op_SparseSoftmaxCrossEntropyWithLogits ? sparse(kernel, &rows) : dense(kernel, &rows);
+}

@@ -58,6 +58,13 @@ static bool read_string(const tw__attr_def *def, PyObject *value, tw_string *out
     return out->data != NULL;
 }
 
+/* A concrete function; borrowed. */
+static bool read_function(const tw__attr_def *def, PyObject *value, void **to)
+{
+    *to = tw__py_graph_function_of(value);
+    return *to || wrong_attr(def, "concrete function", value);
+}
+
 static size_t member_size(tw_attr_kind kind)
 {
     switch (kind) {
@@ -71,6 +78,8 @@ static size_t member_size(tw_attr_kind kind)
         return sizeof(tw_string);
     case TW_ATTR_TYPES:
         return sizeof(tw_dtype);
+    case TW_ATTR_FUNCS:
+        return sizeof(void *);
     default:
         return sizeof(tw_shape);
     }
@@ -89,6 +98,8 @@ static bool read_member(const tw__attr_def *def, PyObject *value, void *place)
         return read_string(def, value, place);
     case TW_ATTR_TYPES:
         return tw__py_as_dtype(value, place);
+    case TW_ATTR_FUNCS:
+        return read_function(def, value, place);
     default:
         return tw__py_as_shape(value, place);
     }
@@ -139,7 +150,7 @@ static bool read_attr(call *c, int index, PyObject *value)
         attr->tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
         return tw__py_keep_object(&c->frame, attr->tensor);
     case TW_ATTR_FUNC:
-    case TW_ATTR_FUNCS:
+        return read_function(def, value, &attr->func);
     case TW_ATTR_NONE:
         tw__py_error(PyExc_NotImplementedError, "%s: the attr %s can't be given from Python", c->op->name, def->name);
         return false;

@@ -1,4 +1,4 @@
-"""The programs of control_cases.py, debugging_cases.py and function_cases.py give what they give in TensorFlow 2.15.1: values, or errors of the same class whose texts
+"""The programs of control_cases.py, debugging_cases.py, function_cases.py and raw_cases.py give what they give in TensorFlow 2.15.1: values, or errors of the same class whose texts
 begin alike (up to names of nodes and descriptions of tensors)."""
 import json
 import os
@@ -10,6 +10,7 @@ import pytest
 import control_cases
 import debugging_cases
 import function_cases
+import raw_cases
 import thalweg as tf
 from control_values import outcome
 
@@ -33,7 +34,7 @@ CLASS_ONLY = ("check_numerics(i", "map_dtype", "_dtypes", "assert_rank(x, 1.5)",
               "assert_shapes({'a': 3})", "case_not_exclusive", "array_dtype", "concrete_missing", "assert_rank_in(x, (0, 1))", "('N',))])")
 
 NAMES = sorted(EXPECTED)
-CASES = {mode + " " + name: (case, mode) for module in (control_cases, debugging_cases, function_cases)
+CASES = {mode + " " + name: (case, mode) for module in (control_cases, debugging_cases, function_cases, raw_cases)
          for mode, cases in (("eager", module.EAGER), ("graph", module.GRAPH)) for name, case in cases.items()}
 
 

@@ -48,7 +48,7 @@ static tw_status stack(tw__kernel *kernel, tw__list *list, const int32_t *indice
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         int64_t index = indices ? indices[i] : i;
         if (index < 0 || index >= list->count) {
-            status = tw__fail(TW_INVALID_ARGUMENT, "Trying to gather element %lld in a list with %lld elements. [Op:%s]", (long long)index,
+            status = tw__fail(TW_INVALID_ARGUMENT, "Index %lld out o range; list only has %lld elements. [Op:%s]", (long long)index,
                               (long long)list->count, kernel->op->name);
             break;
         }
@@ -233,9 +233,8 @@ static tw_status split_compute(tw__kernel *kernel)
     int64_t sum = 0;
     for (int64_t i = 0; i < lengths->count; i++) {
         if (counts[i] < 0 || counts[i] > tensor->shape.dims[0] - sum)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT,
-                              "Attempting to slice [%lld, %lld] from tensor with length %lld", (long long)sum, (long long)(sum + counts[i]),
-                              (long long)tensor->shape.dims[0]);
+            return tw__fail(TW_INVALID_ARGUMENT, "Attempting to slice [%lld, %lld] from tensor with length %lld [Op:%s]", (long long)sum,
+                            (long long)(sum + counts[i]), (long long)tensor->shape.dims[0], kernel->op->name);
         sum += counts[i];
     }
     if (sum != tensor->shape.dims[0])

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "extension.h"
+#include "function/library.h"
 #include "session/session.h"
 
 typedef struct view {
@@ -118,7 +119,22 @@ static PyObject *outer_graph(PyObject *self, void *unused)
     return tw__py_wrap_graph(outer);
 }
 
+static PyObject *as_graph_def(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    tw__text text = { 0 };
+    tw_status status = tw__graphdef_write(&text, ((view *)self)->graph, true, NULL, 0);
+    PyObject *messages = status == TW_OK && !text.failed ? PyImport_ImportModule("thalweg._messages") : tw__py_raise();
+    PyObject *type = messages ? PyObject_GetAttrString(messages, "GraphDef") : NULL;
+    PyObject *made = type ? PyObject_CallMethod(type, "FromString", "y#", text.data ? text.data : "", (Py_ssize_t)text.size) : NULL;
+    Py_XDECREF(messages);
+    Py_XDECREF(type);
+    tw__text_free(&text);
+    return made;
+}
+
 static PyMethodDef graph_methods[] = {
+    { "as_graph_def", as_graph_def, METH_NOARGS, "The graph, and the functions it calls, as a GraphDef." },
     { "get_operations", get_operations, METH_NOARGS, "All nodes, in order." },
     { "get_operation_by_name", operation_by_name, METH_O, "The node of that name." },
     { "get_tensor_by_name", tensor_by_name, METH_O, "The tensor of that name, \"add:0\"." },

@@ -83,6 +83,31 @@ def _train_later(name):
     return getattr(_messages, name)
 
 
+def _summary_later(name):
+    """The writers of tf.summary, likewise."""
+    from thalweg import _summary
+    if name not in _summary.SUMMARY:
+        raise AttributeError("module 'thalweg.summary' has no attribute %r" % name)
+    setattr(summary, name, _summary.SUMMARY[name])  # noqa: F821
+    return _summary.SUMMARY[name]
+
+
+def _summary_experimental_later(name):
+    """tf.summary.experimental.summary_scope, likewise."""
+    if name != "summary_scope":
+        raise AttributeError("module 'thalweg.summary.experimental' has no attribute %r" % name)
+    from thalweg import _summary
+    return _summary.SummaryScope
+
+
+def _contrib_later(name):
+    """tf.contrib.summary, likewise."""
+    from thalweg import _summary
+    if name not in _summary.CONTRIB:
+        raise AttributeError("module 'thalweg.contrib.summary' has no attribute %r" % name)
+    return _summary.CONTRIB[name]
+
+
 class _ResizeMethod:
     """The methods of tf.image.resize."""
     BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = "bilinear", "nearest", "bicubic", "area"
@@ -92,6 +117,7 @@ class _ResizeMethod:
 image.ResizeMethod = _ResizeMethod  # noqa: F821
 _EXAMPLES = ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists", "FeatureList")
 io.__getattr__, train.__getattr__ = _io_later, _train_later  # noqa: F821
+summary.__getattr__, summary.experimental.__getattr__ = _summary_later, _summary_experimental_later  # noqa: F821
 
 
 def _module(name, **members):
@@ -108,6 +134,7 @@ def _is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
 
 
 version = _module("version", VERSION=__version__)
+contrib = _module("contrib", summary=_module("contrib.summary", __getattr__=_contrib_later))
 test = _module("test", is_gpu_available=_is_gpu_available, is_built_with_cuda=lambda: False, is_built_with_gpu_support=lambda: False,
                gpu_device_name=lambda: "")
 keras.__version__ = "2.15.0"  # noqa: F821

@@ -26,5 +26,7 @@ c.add("MergeSummary", inputs=[one, two])
 c.add("MergeSummary", inputs=[np.array([two, one], object), b""])
 c.error("MergeSummary", inputs=[one, one], code="InvalidArgumentError", text="Duplicate tag a found in summary inputs")
 c.error("MergeSummary", inputs=[b"\xff\xff"], code="InvalidArgumentError", text="Could not parse one of the summary inputs")
+for sound, rate in ((np.linspace(-1.2, 1.2, 14).reshape(7, 2), 8000), (np.zeros([0, 1]), 44100), (np.float32([[0.1], [-0.3], [1e-5]]), 16000)):
+    c.add("EncodeWav", audio=np.float32(sound), sample_rate=np.int32(rate))
 c.add("ShardedFilename", basename="model", shard=np.int32(3), num_shards=np.int32(12))
 c.write()

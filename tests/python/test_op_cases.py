@@ -24,6 +24,8 @@ for path in sorted(glob.glob(os.path.join(HERE, "..", "op", "cases", "*.json")))
 STATE, CALLS, RAW = "test_state_ops.py", "test_array_api.py", "raw_cases.py"
 FUNCTIONS = {"Placeholder", "PlaceholderWithDefault", "NoOp", "PrintV2", "PyFunc", "EagerPyFunc", "FakeParam"}
 FILES = {"ReadFile", "WriteFile",  # test_strings.py
+         "SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter", "CloseSummaryWriter", "WriteSummary", "WriteGraphSummary",
+         "WriteRawProtoSummary", "WriteScalarSummary",  # test_summary.py
          "SaveV2", "RestoreV2"}  # test_v1_train.py
 
 DATA = "data_cases.py"  # lists the ops of datasets

@@ -1,0 +1,228 @@
+/* Kinds of summaries as users name them: scalar, histogram, image, audio, text, and tensors as they are. What a kind writes is TensorBoard's form
+ * of it: a plugin's name in the metadata and one tensor. Preparing is done by ops, so that functions do it too. */
+#include "api/image.h"
+#include "rows.h"
+#include "summary/summary.h"
+
+TW_API(summary_write,
+       "summary._write(tag: str, tensor: tensor, step: tensor<int64> = None, metadata: value = None, name: str = None) -> tensor",
+       "Writes a tensor under a tag; metadata is a serialized SummaryMetadata.")
+{
+    tw__summary_job job = { .name = args->tag, .data = args->tensor, .step = args->step, .whole_tag = true };
+    if (args->metadata.kind == TW_VALUE_BYTES)
+        job.metadata = args->metadata.s;
+    else if (args->metadata.kind != TW_VALUE_NONE) {
+        tw__fail(TW_TYPE_ERROR, "summary.write: metadata must be a SummaryMetadata or its bytes");
+        return NULL;
+    }
+    return tw__summary_record(&job);
+}
+
+TW_API(summary_write_graph, "summary._write_graph(graph_def: tensor<string>, step: tensor<int64> = None) -> tensor", "Writes a serialized GraphDef.")
+{
+    tw__summary_job job = { .name = "", .data = args->graph_def, .step = args->step, .op = &tw__op_WriteGraphSummary };
+    return tw__summary_record(&job);
+}
+
+TW_API(summary_write_raw_pb,
+       "summary.experimental.write_raw_pb(tensor: tensor<string>, step: tensor<int64> = None, name: str = None) -> tensor", "Writes a serialized Summary.")
+{
+    tw__summary_job job = { .name = "", .data = args->tensor, .step = args->step, .op = &tw__op_WriteRawProtoSummary };
+    return tw__summary_record(&job);
+}
+
+/* ---- scalars and text ---- */
+
+static tw_tensor *prepare_scalar(const tw__summary_job *job)
+{
+    return tw_cast(job->data, TW_FLOAT32);
+}
+
+TW_API(summary_scalar, "summary.scalar(name: str, data: tensor, step: tensor<int64> = None, description: str = None) -> tensor",
+       "Writes a number.")
+{
+    if (args->data->shape.rank > 0) {
+        char *shape = tw__shape_tuple(&args->data->shape);
+        if (shape)
+            tw__fail(TW_VALUE_ERROR, "Expected scalar shape, saw shape: %s.", shape);
+        tw__free(shape);
+        return NULL;
+    }
+    tw__summary_job job = { .name = args->name, .data = args->data, .step = args->step, .prepare = prepare_scalar, .plugin = "scalars",
+                            .description = args->description };
+    return tw__summary_record(&job);
+}
+
+TW_API(summary_text, "summary.text(name: str, data: tensor<string>, step: tensor<int64> = None, description: str = None) -> tensor",
+       "Writes text (Markdown).")
+{
+    if (args->data->dtype != TW_STRING) {
+        tw__fail(TW_TYPE_ERROR, "summary.text: data must be strings, got %s", tw_dtype_name(args->data->dtype));
+        return NULL;
+    }
+    tw__summary_job job = { .name = args->name, .data = args->data, .step = args->step, .plugin = "text", .description = args->description };
+    return tw__summary_record(&job);
+}
+
+/* ---- histograms ---- */
+
+static tw_tensor *pick(tw_tensor *condition, tw_tensor *yes, tw_tensor *no)
+{
+    tw_tensor *made = condition && yes && no ? tw__call(&tw__op_SelectV2, TW_IN(condition, yes, no), 3, NULL, 0) : NULL;
+    tw_release(yes);
+    tw_release(no);
+    return made;
+}
+
+static tw_tensor *number(double value)
+{
+    return tw_tensor_double(value);
+}
+
+static tw_tensor *keep(tw_tensor *tensor)
+{
+    return tensor ? tw_retain(tensor) : NULL;
+}
+
+/* 0, 1 … count - 1 as doubles. */
+static tw_tensor *counting(int64_t count)
+{
+    tw_tensor *made = tw_tensor_new(TW_FLOAT64, TW_SHAPE(count), NULL);
+    for (int64_t i = 0; made && i < count; i++)
+        ((double *)made->data)[i] = (double)i;
+    return made;
+}
+
+/* Rows of left, right, count. All values equal: every bucket is that value, and the last has them all; no values: zeros. */
+static tw_tensor *prepare_histogram(const tw__summary_job *job)
+{
+    int64_t buckets = job->number, all = -1;
+    tw_auto tw_tensor *flat_shape = tw__ints_tensor(&all, 1, TW_INT32), *axis = tw__image_number(0), *wide = tw_cast(job->data, TW_FLOAT64);
+    tw_auto tw_tensor *x = wide && flat_shape ? TW_BINARY(Reshape, wide, flat_shape) : NULL, *size = x ? TW_UNARY(Size, x) : NULL;
+    if (buckets == 0) {
+        int64_t shape[] = { 0, 3 };
+        return tw_tensor_new(TW_FLOAT64, TW_SHAPE(shape[0], shape[1]), NULL);
+    }
+    tw_auto tw_tensor *count = size ? tw_cast(size, TW_FLOAT64) : NULL;
+    tw_auto tw_tensor *some = TW_G2(Greater, keep(count), number(0));
+    tw_auto tw_tensor *low = pick(some, x && axis ? TW_BINARY(Min, x, axis) : NULL, number(0));
+    tw_auto tw_tensor *high = pick(some, x && axis ? TW_BINARY(Max, x, axis) : NULL, number(0));
+    tw_auto tw_tensor *range = low && high ? TW_BINARY(Sub, high, low) : NULL, *several = TW_G2(Greater, keep(range), number(0));
+    tw_auto tw_tensor *width = TW_G2(RealDiv, keep(range), number((double)buckets));
+    tw_auto tw_tensor *step = pick(several, keep(width), number(1));
+    /* where each value falls */
+    tw_auto tw_tensor *place = TW_G1(Floor, TW_G2(RealDiv, x && low ? TW_BINARY(Sub, x, low) : NULL, keep(step)));
+    tw_auto tw_tensor *inside = TW_G2(Minimum, keep(place), number((double)(buckets - 1))), *index = inside ? tw_cast(inside, TW_INT32) : NULL;
+    tw_auto tw_tensor *ones = x ? TW_UNARY(OnesLike, x) : NULL, *segments = tw__image_number(buckets);
+    tw_auto tw_tensor *spread = ones && index && segments ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(ones, index, segments), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *last = tw_tensor_new(TW_FLOAT64, TW_SHAPE(buckets), NULL);
+    if (!last)
+        return NULL;
+    ((double *)last->data)[buckets - 1] = 1;
+    tw_auto tw_tensor *counts = pick(several, keep(spread), count ? TW_BINARY(Mul, last, count) : NULL);
+    /* edges: low + i * width, the last one exactly the highest value */
+    tw_auto tw_tensor *steps = counting(buckets + 1), *edges = TW_G2(AddV2, TW_G2(Mul, keep(steps), keep(width)), keep(low));
+    int64_t begin = 0, second = 1, most = buckets;
+    tw_auto tw_tensor *from = tw__ints_tensor(&begin, 1, TW_INT32), *after = tw__ints_tensor(&second, 1, TW_INT32), *length = tw__ints_tensor(&most, 1, TW_INT32);
+    tw_auto tw_tensor *left = edges && from && length ? tw__call(&tw__op_Slice, TW_IN(edges, from, length), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *ends = edges && after && length ? tw__call(&tw__op_Slice, TW_IN(edges, after, length), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *is_last = TW_G2(Greater, keep(last), number(0.5)), *right = pick(is_last, keep(high), keep(ends));
+    if (!left || !right || !counts)
+        return NULL;
+    return tw__call(&tw__op_Pack, TW_IN(left, right, counts), 3, TW_WITH(TW_A_INT("axis", 1)), 1);
+}
+
+TW_API(summary_histogram,
+       "summary.histogram(name: str, data: tensor, step: tensor<int64> = None, buckets: int = None, description: str = None) -> tensor",
+       "Writes how values are distributed, over 30 buckets if nothing else is said.")
+{
+    tw__summary_job job = { .name = args->name, .data = args->data, .step = args->step, .prepare = prepare_histogram, .plugin = "histograms",
+                            .number = args->buckets == TW_NO_INT ? 30 : args->buckets, .description = args->description };
+    if (job.number < 0) {
+        tw__fail(TW_VALUE_ERROR, "summary.histogram: buckets must not be negative, got %lld", (long long)job.number);
+        return NULL;
+    }
+    return tw__summary_record(&job);
+}
+
+/* ---- pictures and sounds ---- */
+
+static bool need_rank(const tw_tensor *data, int rank)
+{
+    if (data->shape.rank < 0 || data->shape.rank == rank)
+        return true;
+    char *shape = tw__shape_tuple(&data->shape);
+    if (shape)
+        tw__fail(TW_VALUE_ERROR, "Tensor  must have rank %d.  Received rank %d, shape %s", rank, data->shape.rank, shape);
+    tw__free(shape);
+    return false;
+}
+
+/* The first `count` along the first axis. */
+static tw_tensor *first_of(tw_tensor *data, int64_t count)
+{
+    int64_t zeros[TW_MAX_RANK] = { 0 }, ends[TW_MAX_RANK] = { count }, steps[TW_MAX_RANK];
+    for (int i = 0; i < TW_MAX_RANK; i++)
+        steps[i] = 1;
+    tw_auto tw_tensor *begin = tw__ints_tensor(zeros, 1, TW_INT32), *end = tw__ints_tensor(ends, 1, TW_INT32), *step = tw__ints_tensor(steps, 1, TW_INT32);
+    return begin && end && step ? tw__call(&tw__op_StridedSlice, TW_IN(data, begin, end, step), 4, NULL, 0) : NULL;
+}
+
+static tw_tensor *prepare_image(const tw__summary_job *job)
+{
+    tw_auto tw_tensor *bytes = tw__image_convert(job->data, TW_UINT8, true), *first = bytes ? first_of(bytes, job->number) : NULL;
+    tw_auto tw_tensor *files = first ? TW_UNARY(EncodePng, first) : NULL;
+    tw_auto tw_tensor *height = tw__image_side(job->data, 1), *width = tw__image_side(job->data, 2);
+    tw_auto tw_tensor *h = height ? TW_UNARY(AsString, height) : NULL, *w = width ? TW_UNARY(AsString, width) : NULL;
+    tw_auto tw_tensor *sides = h && w ? tw__call(&tw__op_Pack, TW_IN(w, h), 2, NULL, 0) : NULL, *axis = tw__image_number(0);
+    return sides && files && axis ? tw__call(&tw__op_ConcatV2, TW_IN(sides, files, axis), 3, NULL, 0) : NULL;
+}
+
+TW_API(summary_image,
+       "summary.image(name: str, data: tensor, step: tensor<int64> = None, max_outputs: int > -1 = 3, description: str = None) -> tensor",
+       "Writes pictures [number, height, width, channels], of which max_outputs are kept.")
+{
+    tw__summary_job job = { .name = args->name, .data = args->data, .step = args->step, .prepare = prepare_image, .plugin = "images",
+                            .number = args->max_outputs, .description = args->description };
+    return need_rank(args->data, 4) ? tw__summary_record(&job) : NULL;
+}
+
+static tw_tensor *prepare_audio(const tw__summary_job *job)
+{
+    tw_auto tw_tensor *first = first_of(job->data, job->number), *rate = job->extra ? tw_cast(job->extra, TW_INT32) : NULL;
+    if (!first || !rate)
+        return NULL;
+    if (first->shape.rank != 3 || first->shape.dims[0] < 0) {
+        tw__fail(TW_UNIMPLEMENTED, "summary.audio: the number of sounds must be known while a function is traced");
+        return NULL;
+    }
+    int64_t count = first->shape.dims[0];
+    tw_tensor **rows = tw__alloc_array((size_t)count + 1, sizeof *rows);
+    bool good = rows != NULL;
+    for (int64_t i = 0; good && i < count; i++) {
+        tw_auto tw_tensor *at = tw__image_number(i), *axis = tw__image_number(0), *label = tw_tensor_string("", 0);
+        tw_auto tw_tensor *sound = at && axis ? tw__call(&tw__op_GatherV2, TW_IN(first, at, axis), 3, NULL, 0) : NULL;
+        tw_auto tw_tensor *file = sound ? tw__call(&tw__op_EncodeWav, TW_IN(sound, rate), 2, NULL, 0) : NULL;
+        rows[i] = file && label ? tw__call(&tw__op_Pack, TW_IN(file, label), 2, NULL, 0) : NULL;
+        good = rows[i] != NULL;
+    }
+    tw_tensor *made = !good ? NULL : count ? tw__call(&tw__op_Pack, rows, (int)count, NULL, 0) : tw_tensor_new(TW_STRING, TW_SHAPE(0, 2), NULL);
+    for (int64_t i = 0; rows && i < count; i++)
+        tw_release(rows[i]);
+    tw__free(rows);
+    return made;
+}
+
+TW_API(summary_audio,
+       "summary.audio(name: str, data: tensor<float32>, sample_rate: tensor<int32>, step: tensor<int64> = None, max_outputs: int > -1 = 3, "
+       "encoding: str = None, description: str = None) -> tensor",
+       "Writes sounds [number, samples, channels] as WAV, of which max_outputs are kept.")
+{
+    if (args->encoding && strcmp(args->encoding, "wav") != 0) {
+        tw__fail(TW_VALUE_ERROR, "Unknown encoding: '%s'", args->encoding);
+        return NULL;
+    }
+    tw__summary_job job = { .name = args->name, .data = args->data, .step = args->step, .extra = args->sample_rate, .prepare = prepare_audio,
+                            .plugin = "audio", .content = { "\x10\x0b", 2 }, .number = args->max_outputs, .description = args->description };
+    return need_rank(args->data, 3) ? tw__summary_record(&job) : NULL;
+}

@@ -73,3 +73,39 @@ tw_status tw__data_ask(const tw__data_function *f, tw_tensor *const *element, in
     tw_release(result);
     return status;
 }
+
+tw_status tw__data_number_of(const tw__data_function *f, tw_tensor *const *element, int count, const char *who, int64_t *number)
+{
+    tw_tensor *result = NULL;
+    if (f->function->output_count != 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: the function gives %d tensors, expected one int64", who, f->function->output_count);
+    TW_TRY(tw__data_call(f, element, count, NULL, 0, &result));
+    tw_status status = TW_OK;
+    if (result->dtype != TW_INT64 || result->count != 1)
+        status = tw__fail(TW_INVALID_ARGUMENT, "%s: the function gave %s %s, expected one int64", who, tw_dtype_name(result->dtype),
+                          tw__shape_text(&result->shape));
+    else
+        *number = *(const int64_t *)result->data;
+    tw_release(result);
+    return status;
+}
+
+tw__cursor *tw__data_cursor_of(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second, int second_count,
+                               const char *who, int expected)
+{
+    tw_tensor *variant = NULL;
+    if (f->function->output_count != 1) {
+        tw__fail(TW_INVALID_ARGUMENT, "%s: the function gives %d tensors, expected one dataset", who, f->function->output_count);
+        return NULL;
+    }
+    if (tw__data_call(f, first, first_count, second, second_count, &variant) != TW_OK)
+        return NULL;
+    tw__dataset *dataset = tw__dataset_of(who, variant);
+    tw__cursor *cursor = NULL;
+    if (dataset && dataset->count != expected)
+        tw__fail(TW_INVALID_ARGUMENT, "%s: the function gave a dataset of %d components, expected %d", who, dataset->count, expected);
+    else if (dataset)
+        cursor = tw__cursor_new(dataset);
+    tw_release(variant);
+    return cursor;
+}

@@ -52,6 +52,11 @@ extern const tw_class tw__dataset_class;
 #define TW_DATASET_CLASS(name_, type_, destroy_) \
     { .name = (name_), .parent = &tw__dataset_class, .size = sizeof(type_), .destroy = (destroy_) }
 
+/* What rows of ops and of classes have in common. */
+#define TW_ELEMENTS "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
+#define TW_DATASET_OP .outputs = "handle: variant", .makes_outputs = true, .no_gradient = true
+#define TW_STEP(init_) .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = (init_), .drop_config = true
+
 /* ---- descriptions and cursors (dataset.c) ---- */
 /* A description of this kind, with the dtypes and shapes that the op's attrs tell, over the dataset in input 0 if `over_input`. */
 void *tw__dataset_make(tw__kernel *kernel, const tw__dataset_kind *kind, bool over_input);
@@ -87,6 +92,11 @@ void tw__elements_free(tw__elements *elements);
 /* One element of stacked tensors from `size` elements of the same shapes: "Cannot add tensor to the batch …". */
 tw_status tw__elements_stack(tw_tensor *const *items, int64_t size, int count, tw_tensor **stacked);
 
+/* A dataset of elements that are there; takes them (and leaves an empty list). */
+tw__dataset *tw__dataset_of_elements(tw__elements *elements, const tw_dtype *dtypes, const tw_shape *shapes);
+tw_status tw__scalars_shape(tw__inference *inference); /* inputs and output are scalars */
+tw_status tw__elements_shape(tw__inference *inference); /* outputs as the attr output_shapes says */
+
 /* ---- functions of elements (call.c) ---- */
 typedef struct tw__data_function {
     tw__function *function; /* a reference */
@@ -99,6 +109,11 @@ void tw__data_function_end(tw__data_function *f);
 /* Arguments are two lists, one behind the other. `outputs` has room for all outputs of the function. */
 tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second, int second_count,
                         tw_tensor **outputs);
+/* One int64. */
+tw_status tw__data_number_of(const tw__data_function *f, tw_tensor *const *element, int count, const char *who, int64_t *number);
+/* The dataset that a function makes: its cursor, or NULL and an error. */
+tw__cursor *tw__data_cursor_of(const tw__data_function *f, tw_tensor *const *first, int first_count, tw_tensor *const *second, int second_count,
+                               const char *who, int expected);
 /* A predicate: one bool. */
 tw_status tw__data_ask(const tw__data_function *f, tw_tensor *const *element, int count, const char *who, bool *answer);
 /* The number of an op's inputs that a list(type) attr counts. */
@@ -122,11 +137,19 @@ tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *inp
 tw_tensor *tw__data_number(double value, void *object, const char *what);
 /* The graph function behind a `function` argument, for elements of these specs. A new reference; NULL: an error. */
 tw__function *tw__data_function_for(void *function, const tw_spec *specs, int count, const char *who);
+/* Applies an op whose elements are the function's results, or those of the dataset `like`, or the input's. */
+tw_status tw__dataset_apply_function(struct tw_dataset *self, const struct tw_dataset *input, const tw_op *op, const char *attr,
+                                     tw__function *function, const struct tw_dataset *like, tw_tensor *const *last, int last_count,
+                                     const tw_attr *attrs, int attr_count);
+/* The elements of the dataset that a function's only result is, as far as the graph tells; `like` if it is given. */
+tw_status tw__data_inner_specs(const tw__function *f, const struct tw_dataset *like, const char *who, tw_spec **specs, int *count);
 /* What its results are; *specs is from tw__alloc. */
 tw_status tw__data_results(const tw__function *function, tw_spec **specs);
 /* inputs[0] = variant, then further, then the captures: an array from tw__alloc, borrowed tensors. */
 tw_tensor **tw__data_inputs(tw_tensor *const *first, int first_count, const tw__function *const *functions, int function_count,
                             tw_tensor *const *last, int last_count, int *count);
+/* The attr `name` with the dtypes of what a function captures, in *types for tw__free. *types is NULL if there is no memory. */
+tw_attr tw__data_capture_types(const char *name, const tw__function *f, tw_dtype **types);
 /* A shape with one dimension more in front; without the first one. */
 tw_shape tw__shape_stacked(const tw_shape *shape, int64_t size);
 tw_shape tw__shape_row(const tw_shape *shape);

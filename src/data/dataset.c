@@ -219,3 +219,73 @@ tw_status tw__elements_stack(tw_tensor *const *items, int64_t size, int count, t
     }
     return TW_OK;
 }
+
+/* ---- elements that are there ---- */
+
+typedef struct listed_dataset {
+    tw__dataset base;
+    tw__elements elements;
+} listed_dataset;
+
+typedef struct listed_cursor {
+    tw__cursor base;
+    size_t at;
+} listed_cursor;
+
+static void listed_destroy(void *self)
+{
+    tw__elements_free(&((listed_dataset *)self)->elements);
+}
+
+static tw_status listed_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    listed_cursor *c = (listed_cursor *)cursor;
+    const tw__elements *all = &((listed_dataset *)cursor->dataset)->elements;
+    *end = c->at >= all->size;
+    for (int i = 0; !*end && i < all->count; i++)
+        element[i] = tw_retain(all->items[c->at * (size_t)all->count + (size_t)i]);
+    c->at++;
+    return TW_OK;
+}
+
+static int64_t listed_cardinality(tw__dataset *dataset)
+{
+    return (int64_t)((listed_dataset *)dataset)->elements.size;
+}
+
+static const tw__dataset_kind listed_kind = {
+    .class = TW_DATASET_CLASS("Window", listed_dataset, listed_destroy), .cursor_size = sizeof(listed_cursor), .next = listed_next,
+    .cardinality = listed_cardinality,
+};
+
+tw__dataset *tw__dataset_of_elements(tw__elements *elements, const tw_dtype *dtypes, const tw_shape *shapes)
+{
+    listed_dataset *made = tw__object_new(&listed_kind.class);
+    if (!made || tw__dataset_set_types(&made->base, dtypes, shapes, elements->count) != TW_OK) {
+        tw_release(made);
+        tw__elements_free(elements);
+        return NULL;
+    }
+    made->elements = *elements;
+    *elements = (tw__elements){ .count = elements->count };
+    return &made->base;
+}
+
+/* ---- for the rows ---- */
+
+tw_status tw__scalars_shape(tw__inference *inference)
+{
+    for (int i = 0; i < inference->input_count; i++)
+        TW_TRY(tw__need_rank(inference, i, 0));
+    return tw_shape_scalar(inference);
+}
+
+tw_status tw__elements_shape(tw__inference *inference)
+{
+    const tw_attr *shapes = TW_ATTR(inference, "output_shapes");
+    if (shapes->count != inference->output_count)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%d output_shapes for %d components", shapes->count, inference->output_count);
+    for (int i = 0; i < inference->output_count; i++)
+        inference->out_shapes[i] = shapes->shapes[i];
+    return TW_OK;
+}

@@ -145,6 +145,70 @@ tw_tensor **tw__data_inputs(tw_tensor *const *first, int first_count, const tw__
     return inputs;
 }
 
+/* The elements' specs of the dataset that an edge of a graph carries, by the attrs of the node that makes it. */
+static const tw__node *maker_of(const tw__function *f)
+{
+    const tw__node *node = f->outputs[0].node;
+    while (node->op == &tw__op_Identity)
+        node = node->inputs[0].node;
+    return node;
+}
+
+tw_status tw__data_inner_specs(const tw__function *f, const struct tw_dataset *like, const char *who, tw_spec **specs, int *count)
+{
+    if (f->output_count != 1 || tw__function_output_dtype(f, 0) != TW_VARIANT)
+        return tw__fail(TW_TYPE_ERROR, "%s: the function must give a dataset", who);
+    const tw__node *node = maker_of(f);
+    const tw__op_signature *signature = tw__op_signature_of(node->op);
+    const tw_dtype *dtypes = NULL;
+    const tw_shape *shapes = NULL;
+    *count = 0;
+    for (int i = 0; !like && signature && i < signature->attr_count; i++) {
+        const tw_attr *attr = &node->attrs[i];
+        if (strcmp(attr->name, "output_types") == 0 || strcmp(attr->name, "Toutput_types") == 0) {
+            dtypes = attr->types;
+            *count = attr->count;
+        } else if (strcmp(attr->name, "output_shapes") == 0) {
+            shapes = attr->shapes;
+        }
+    }
+    bool lines = node->op == &tw__op_TextLineDataset || node->op == &tw__op_TFRecordDataset || node->op == &tw__op_FixedLengthRecordDatasetV2;
+    *count = like ? like->count : lines ? 1 : *count;
+    if (!like && !lines && (!dtypes || !shapes))
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: what the elements of the function's dataset are is not known; say so by `element`", who);
+    *specs = tw__alloc_array((size_t)*count + 1, sizeof **specs);
+    if (!*specs)
+        return tw__error_status();
+    for (int i = 0; i < *count; i++)
+        (*specs)[i] = like ? like->specs[i] : lines ? (tw_spec){ TW_STRING, TW_SCALAR } : (tw_spec){ dtypes[i], shapes[i] };
+    return TW_OK;
+}
+
+tw_status tw__dataset_apply_function(struct tw_dataset *self, const struct tw_dataset *input, const tw_op *op, const char *attr,
+                                     tw__function *f, const struct tw_dataset *like, tw_tensor *const *last, int last_count,
+                                     const tw_attr *attrs, int attr_count)
+{
+    int count = 0;
+    tw_tensor **inputs = tw__data_inputs(&input->variant, 1, (const tw__function *const *)&f, 1, last, last_count, &count);
+    tw_attr all[TW_MAX_ATTRS] = { TW_A_FUNC(attr, f) };
+    for (int i = 0; i < attr_count && i < TW_MAX_ATTRS - 4; i++)
+        all[1 + i] = attrs[i];
+    const tw_spec *specs = like ? like->specs : input->specs;
+    tw_status status = inputs ? tw__dataset_apply(self, op, inputs, count, all, 1 + attr_count, specs, like ? like->count : input->count)
+                              : tw__error_status();
+    tw__free(inputs);
+    return status;
+}
+
+tw_attr tw__data_capture_types(const char *name, const tw__function *f, tw_dtype **types)
+{
+    int count = f->input_count - f->argument_count;
+    *types = tw__alloc_array((size_t)count + 1, sizeof **types);
+    for (int i = 0; *types && i < count; i++)
+        (*types)[i] = f->captures[i]->dtype;
+    return TW_A_TYPES(name, *types, count);
+}
+
 /* ---- shapes ---- */
 
 tw_shape tw__shape_stacked(const tw_shape *shape, int64_t size)

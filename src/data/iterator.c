@@ -125,16 +125,6 @@ static tw_status make_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-static tw_status elements_shape(tw__inference *inference)
-{
-    const tw_attr *shapes = TW_ATTR(inference, "output_shapes");
-    if (shapes->count != inference->output_count)
-        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "%d output_shapes for %d components", shapes->count, inference->output_count);
-    for (int i = 0; i < inference->output_count; i++)
-        inference->out_shapes[i] = shapes->shapes[i];
-    return TW_OK;
-}
-
 static tw_status check_types(tw__kernel *kernel, tw_tensor *const *element, int count)
 {
     const tw_attr *types = TW_ATTR(kernel, "output_types");
@@ -193,13 +183,13 @@ TW_OP(MakeIterator,
 TW_OP(IteratorGetNext,
     .inputs = "iterator: resource", .outputs = "components: output_types",
     .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
-    .shape = elements_shape, .compute = next_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+    .shape = tw__elements_shape, .compute = next_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
     .doc = "The next element; OUT_OF_RANGE at the end.");
 
 TW_OP(IteratorGetNextSync,
     .inputs = "iterator: resource", .outputs = "components: output_types",
     .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
-    .shape = elements_shape, .compute = next_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
+    .shape = tw__elements_shape, .compute = next_compute, .stateful = true, .makes_outputs = true, .no_gradient = true,
     .doc = "The next element; OUT_OF_RANGE at the end.");
 
 /* ---- optionals: an element, or nothing ---- */
@@ -311,4 +301,4 @@ TW_OP(OptionalHasValue,
 TW_OP(OptionalGetValue,
     .inputs = "optional: variant", .outputs = "components: output_types",
     .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1",
-    .shape = elements_shape, .compute = get_value_compute, .makes_outputs = true, .no_gradient = true, .doc = "The value; an error if there is none.");
+    .shape = tw__elements_shape, .compute = get_value_compute, .makes_outputs = true, .no_gradient = true, .doc = "The value; an error if there is none.");

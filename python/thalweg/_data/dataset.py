@@ -23,10 +23,36 @@ def _determinism(deterministic):
     return "default" if deterministic is None else "true" if deterministic else "false"
 
 
-def _check_dataset(value):
-    if not isinstance(value, tf.data.Dataset):
-        raise TypeError("a tf.data.Dataset is expected, got %r of type %s" % (value, type(value)))
-    return value
+def _kinds(spec):
+    """What two datasets must have in common to stand behind each other."""
+    return [getattr(s, "dtype", type(s)) for s in structure.flatten(spec)], repr(structure.transform(lambda s: 0, spec))
+
+
+def _like(function, wrapper):
+    """A wrapper that is not converted by AutoGraph but calls what is."""
+    if not callable(function):
+        raise ValueError("Argument `func` must be a callable. Received func=%s (of type %s)" % (function, type(function)))
+    return wrapper
+
+
+def _state_spec(before, after):
+    """The spec that holds of a state in every round; raises if the state changes more than its shapes."""
+    if repr(structure.transform(lambda s: 0, before)) != repr(structure.transform(lambda s: 0, after)):
+        raise TypeError("The element structure for the new state must match the initial state. Expected %r but got %r." % (before, after))
+    olds, news = structure.flatten(before), structure.flatten(after)
+    for old, new in zip(olds, news):
+        if isinstance(old, tf.TensorSpec) and old.dtype != new.dtype:
+            raise TypeError("The element types for the new state must match the initial state. Expected %r but got %r." % (old.dtype, new.dtype))
+    found = iter(news)
+
+    def leaf(old):
+        new = next(found)
+        if not isinstance(old, tf.TensorSpec):
+            return old
+        if old.shape.rank is None or new.shape.rank is None or old.shape.rank != new.shape.rank:
+            return tf.TensorSpec(None, old.dtype) if old.shape != new.shape else old
+        return tf.TensorSpec([a if a == b else None for a, b in zip(old.shape.as_list(), new.shape.as_list())], old.dtype)
+    return structure.transform(leaf, before)
 
 
 class Methods:
@@ -60,6 +86,106 @@ class Methods:
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (args[0], args[1], 1) if len(args) == 2 else args
         made = rows._RangeDataset(start, stop, step, tf.int64 if output_type is None else tf.as_dtype(output_type))
         return finish(made, tf.TensorSpec([], made._flat_types()[0]))
+
+    @staticmethod
+    def random(seed=None, rerandomize_each_iteration=None, name=None):
+        """Random numbers without end."""
+        return finish(rows._RandomDataset(seed, bool(rerandomize_each_iteration)), tf.TensorSpec([], tf.int64))
+
+    @staticmethod
+    def counter(start=0, step=1, dtype=tf.int64, name=None):
+        """Numbers that count, without end."""
+        start, step = tf.convert_to_tensor(start, dtype=dtype), tf.convert_to_tensor(step, dtype=dtype)
+        return tf.data.Dataset.from_tensors(0).repeat(None).scan(initial_state=start, scan_func=lambda state, _: (state + step, state))
+
+    @staticmethod
+    def zip(*args, datasets=None, name=None):
+        """Elements of several datasets side by side, in the structure in which the datasets are given."""
+        if args and datasets is not None:
+            raise TypeError("Both `*args` and `datasets` cannot be set.")
+        if len(args) == 1:
+            datasets = args[0]
+        elif args:
+            datasets = args
+        elif datasets is None:
+            raise TypeError("Must pass at least one dataset to `zip`.")
+        if isinstance(datasets, list):
+            raise TypeError("Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects. Python `list` is not "
+                            "supported and you should use `tuple` instead.")
+        leaves = structure.flatten(datasets)
+        for leaf in leaves:
+            if not isinstance(leaf, tf.data.Dataset):
+                raise TypeError("Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects but encountered "
+                                "object of type %s." % type(leaf))
+        return finish(rows._ZipDataset(leaves), structure.transform(lambda d: d.element_spec, datasets), exact=True)
+
+    @staticmethod
+    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
+        """Elements of the datasets whose numbers another dataset gives."""
+        if not datasets:
+            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+        if not isinstance(choice_dataset, tf.data.Dataset):
+            raise TypeError("Invalid `choice_dataset`. `choice_dataset` should be a `tf.data.Dataset` but is %s." % type(choice_dataset))
+        if not structure.same(choice_dataset.element_spec, tf.TensorSpec([], tf.int64)):
+            raise TypeError("Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are %r." %
+                            (choice_dataset.element_spec,))
+        return finish(rows._DirectedInterleaveDataset(choice_dataset, list(datasets), stop_on_empty_dataset), datasets[0].element_spec)
+
+    @staticmethod
+    def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize_each_iteration=None):
+        """Elements of datasets that chance chooses."""
+        datasets = list(datasets)
+        if not datasets:
+            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+        if len(datasets) == 1:
+            return datasets[0]
+        if isinstance(weights, tf.data.Dataset):
+            logits = weights.map(lambda p: tf.math.log(p, name="logits"))
+            weighted = True
+        else:
+            weighted = False
+            if weights is None:
+                weights = [1.0 / len(datasets)] * len(datasets)
+            weights = tf.convert_to_tensor(weights)
+            if weights.dtype not in (tf.float32, tf.float64):
+                raise TypeError("Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is %s." % weights.dtype)
+            if weights.shape.rank != 1 or weights.shape[0] != len(datasets):
+                raise ValueError("Invalid `weights`. `weights` should have the same length as `datasets` but got `len(weights)=%s` vs. "
+                                 "`len(datasets)=%d`." % (weights.shape[0] if weights.shape.rank else None, len(datasets)))
+            keep = [i for i, w in enumerate(weights.numpy()) if w > 0] if tf.executing_eagerly() else range(len(datasets))
+            if stop_on_empty_dataset is False and len(keep) < len(datasets):
+                datasets, weights = [datasets[i] for i in keep], tf.gather(weights, list(keep))
+            fixed = tf.expand_dims(tf.math.log(weights, name="logits"), 0)
+        numbers = tf.data.Dataset.random(seed=seed, rerandomize_each_iteration=rerandomize_each_iteration).batch(2)
+
+        def pick(row, pair):
+            return tf.squeeze(tf.raw_ops.StatelessMultinomial(logits=row, num_samples=1, seed=pair, output_dtype=tf.int64), axis=[0, 1])
+        if weighted:
+            selector = tf.data.Dataset.zip((logits, numbers)).map(lambda row, pair: pick([row], pair))
+        else:
+            selector = numbers.map(lambda pair: pick(fixed, pair))
+        return finish(rows._DirectedInterleaveDataset(selector, datasets, stop_on_empty_dataset), datasets[0].element_spec)
+
+    @staticmethod
+    def list_files(file_pattern, shuffle=None, seed=None, name=None):
+        """The names of the files that fit a pattern."""
+        shuffle = True if shuffle is None else shuffle
+        pattern = tf.convert_to_tensor(file_pattern, dtype=tf.string)
+        found = tf.raw_ops.MatchingFiles(pattern=pattern)
+        if tf.executing_eagerly() and not int(tf.size(found)):
+            raise tf.errors.InvalidArgumentError(None, None, "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: %r" % (
+                tf.strings.reduce_join(tf.strings.join(["No files matched pattern: ", tf.strings.reduce_join(
+                    tf.reshape(pattern, [-1]), separator=", ")])).numpy(),))
+        made = tf.data.Dataset.from_tensor_slices(found)
+        if shuffle:
+            made = made.shuffle(tf.maximum(tf.shape(found, out_type=tf.int64)[0], 1), seed=seed)
+        return made
+
+    @staticmethod
+    def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
+        """The elements that a Python generator yields."""
+        from thalweg._data.generator import from_generator
+        return from_generator(generator, output_types, output_shapes, args, output_signature)
 
     # ---- steps ----
 
@@ -101,6 +227,171 @@ class Methods:
         if not isinstance(made, tf.data.Dataset):
             raise TypeError("`transformation_func` must return a `tf.data.Dataset` object. Got %s." % type(made))
         return made
+
+    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None, name=None):
+        """The elements in an order that chance gives."""
+        again = True if reshuffle_each_iteration is None else bool(reshuffle_each_iteration)
+        if _core.is_tensor(seed):
+            seed = int(seed)
+        return finish(rows._ShuffleDataset(self, buffer_size, seed, again), self.element_spec)
+
+    def filter(self, predicate, name=None):
+        """The elements of which a predicate is true."""
+        f = self._predicate(predicate, "filter")
+        return finish(rows._FilterDataset(self, f.graph_function), self.element_spec)
+
+    def take_while(self, predicate, name=None):
+        """The elements before the first of which a predicate is false."""
+        f = self._predicate(predicate, "take_while")
+        return finish(rows._TakeWhileDataset(self, f.graph_function), self.element_spec)
+
+    def _predicate(self, predicate, name):
+        f = Traced(predicate, name, self.element_spec)
+        if not (isinstance(f.output_spec, tf.TensorSpec) and f.output_spec.dtype == tf.bool and f.output_spec.shape.is_compatible_with([])):
+            raise ValueError("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is %r." % (f.output_spec,))
+        return f
+
+    def concatenate(self, dataset, name=None):
+        """The elements of another dataset behind its own."""
+        if _kinds(self.element_spec) != _kinds(dataset.element_spec):
+            raise TypeError("Incompatible dataset elements:\n  %r vs.   %r" % (self.element_spec, dataset.element_spec))
+        return finish(rows._ConcatenateDataset(self, dataset), self.element_spec)
+
+    def flat_map(self, map_func, name=None):
+        """The elements of the datasets that a function makes of elements."""
+        f, like = self._datasets(map_func, "flat_map")
+        return finish(rows._FlatMapDataset(self, f.graph_function, like), like.element_spec)
+
+    def interleave(self, map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None, name=None):
+        """The elements of the datasets that a function makes of elements, of several datasets in turns."""
+        cycle_length = AUTOTUNE if cycle_length is None else cycle_length
+        block_length = 1 if block_length is None else block_length
+        f, like = self._datasets(map_func, "interleave")
+        if num_parallel_calls is None:
+            return finish(rows._InterleaveDataset(self, f.graph_function, cycle_length, block_length, like), like.element_spec)
+        made = rows._ParallelInterleaveDataset(self, f.graph_function, cycle_length, block_length, _calls(num_parallel_calls), like)
+        return finish(made, like.element_spec)
+
+    def _datasets(self, map_func, name):
+        f = Traced(map_func, name, self.element_spec, keep=True)
+        if not isinstance(f.output_spec, structure.DatasetSpec):
+            raise TypeError("The `map_func` argument must return a `Dataset` object. Got %r." % (f.output_spec,))
+        return f, f.value
+
+    def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
+        """Elements of different shapes stacked, smaller ones filled up."""
+        from thalweg._data import padding
+        shapes, values = padding.padding(self.element_spec, padded_shapes, padding_values)
+        return finish(rows._PaddedBatchDataset(self, batch_size, shapes, values, bool(drop_remainder)), self.element_spec)
+
+    def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
+        """Elements in groups, as datasets."""
+        made = rows._WindowDataset(self, size, shift, stride, bool(drop_remainder))
+        return finish(made, structure.transform(structure.DatasetSpec, self.element_spec), exact=True)
+
+    def unbatch(self, name=None):
+        """The rows of elements."""
+        return finish(rows._UnbatchDataset(self), structure.transform(lambda s: s._row() if hasattr(s, "_row") else s, self.element_spec))
+
+    def reduce(self, initial_state, reduce_func, name=None):
+        """What is left of a state after a function of it and an element was called with every element."""
+        state = structure.normalize(initial_state)
+        spec = structure.spec_of(state)
+        f = Traced(reduce_func, "reduce", spec, self.element_spec, unpack=False)
+        relaxed = _state_spec(spec, f.output_spec)
+        if not structure.same(relaxed, spec):
+            f = Traced(reduce_func, "reduce", relaxed, self.element_spec, unpack=False)
+        return structure.pack(relaxed, self._reduce(structure.tensors_of(state, spec), f.graph_function))
+
+    def scan(self, initial_state, scan_func, name=None):
+        """What a function makes of a state and each element: the next state, and an element."""
+        state = structure.normalize(initial_state)
+        spec = structure.spec_of(state)
+        f = Traced(scan_func, "scan", spec, self.element_spec, unpack=False)
+        if not isinstance(f.output_spec, tuple) or len(f.output_spec) != 2:
+            raise TypeError("Invalid `scan_func`. `scan_func` should return a pair consisting of new state and the output value but its return type "
+                            "is %r." % (f.output_spec,))
+        relaxed = _state_spec(spec, f.output_spec[0])
+        if not structure.same(relaxed, spec):
+            f = Traced(scan_func, "scan", relaxed, self.element_spec, unpack=False)
+        return finish(rows._ScanDataset(self, structure.tensors_of(state, spec), f.graph_function), f.output_spec[1])
+
+    def cache(self, filename="", name=None):
+        """The elements, kept in memory or in a file once they were all there."""
+        return finish(rows.CacheDataset(self, tf.convert_to_tensor(filename, dtype=tf.string)), self.element_spec)
+
+    def prefetch(self, buffer_size, name=None):
+        """The elements, made ready by a thread before they are asked for."""
+        return finish(rows._PrefetchDataset(self, AUTOTUNE if buffer_size is None else buffer_size), self.element_spec)
+
+    def enumerate(self, start=0, name=None):
+        """Elements with their numbers."""
+        return tf.data.Dataset.zip((tf.data.Dataset.range(start, (1 << 53) - 1), self))
+
+    def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
+        """Elements grouped by a key, each group as the dataset that a function makes of it."""
+        if (window_size is None) == (window_size_func is None):
+            raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified, but not %s." % (
+                "both" if window_size is not None else "neither"))
+        if window_size_func is None:
+            def window_size_func(_):
+                return tf.convert_to_tensor(window_size, dtype=tf.int64)
+        key = tf.TensorSpec([], tf.int64)
+
+        def key_of(*element):
+            return tf.cast(key_func(*element), tf.int64)
+        keys = Traced(_like(key_func, key_of), "group_by_window", self.element_spec)
+        sizes = Traced(lambda k: tf.cast(window_size_func(k), tf.int64), "group_by_window", key)
+        reduced = Traced(reduce_func, "group_by_window", key, structure.DatasetSpec(self.element_spec), unpack=False, keep=True)
+        if not isinstance(reduced.output_spec, structure.DatasetSpec):
+            raise TypeError("Invalid `reduce_func`. `reduce_func` must return a single `tf.data.Dataset` object but its return type is %r." %
+                            (reduced.output_spec,))
+        made = rows._GroupByWindowDataset(self, keys.graph_function, reduced.graph_function, sizes.graph_function, reduced.value)
+        return finish(made, reduced.value.element_spec)
+
+    def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
+                                  pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False, name=None):
+        """Batches of elements of similar length."""
+        from thalweg._data import padding
+        return padding.bucket(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
+                              pad_to_bucket_boundary, no_padding, drop_remainder)
+
+    def unique(self, name=None):
+        """The elements that did not come before."""
+        for spec in structure.flatten(self.element_spec):
+            if not isinstance(self.element_spec, tf.TensorSpec) or spec.dtype not in (tf.int32, tf.int64, tf.string):
+                raise TypeError("`tf.data.Dataset.unique` does not support type %s -- only `tf.int32`, `tf.int64`, and `tf.string` are supported." %
+                                (getattr(spec, "dtype", spec),))
+        return finish(rows._UniqueDataset(self), self.element_spec)
+
+    def ignore_errors(self, log_warning=False, name=None):
+        """The elements whose making does not fail."""
+        return finish(rows._IgnoreErrorsDataset(self, log_warning), self.element_spec)
+
+    def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
+        """Elements left out so that classes come in other proportions."""
+        from thalweg._data import resample
+        return resample.rejection_resample(self, class_func, target_dist, initial_dist, seed)
+
+    def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=tf.int64, name=None):
+        """Elements of different shapes stacked as ragged tensors."""
+        from thalweg._data import ragged
+        return ragged.ragged_batch(self, batch_size, drop_remainder, row_splits_dtype)
+
+    def options(self):
+        """The options that were set."""
+        from thalweg._data.options import Options
+        return getattr(self, "_own_options", None) or Options()
+
+    def with_options(self, options, name=None):
+        """The same elements; the options say how TensorFlow's own runtime should work."""
+        made = finish(rows._OptionsDataset(self), self.element_spec)
+        made._own_options = options.merge(self.options()) if hasattr(options, "merge") else options
+        return made
+
+    def get_single_element(self, name=None):
+        """The only element."""
+        return structure.pack(self.element_spec, self._single_element())
 
     # ---- looking at it ----
 

@@ -9,7 +9,7 @@ from thalweg._data import structure
 class Traced:
     """A function of elements: the graph function, and the spec of its result."""
 
-    def __init__(self, function, name, *specs, unpack=None):
+    def __init__(self, function, name, *specs, unpack=None, keep=False):
         """`specs` are those of the arguments; one that is a tuple is given as several arguments, unless `unpack` says otherwise."""
         if not callable(function):
             raise ValueError("Argument `func` must be a callable. Received func=%s (of type %s)" % (function, type(function)))
@@ -34,7 +34,8 @@ class Traced:
         with _function.Tracing(), control.Enabled():
             self.graph_function = _core.trace(_core.GraphFunction, label, ["args_%d" % i for i in range(len(flat))],
                                               [tf.TensorSpec(s, d) for d, s in flat], body)
-        self.value = None
+        if not keep:  # what the function gave, of its graph
+            self.value = None
 
     def _converted(self, function):
         if isinstance(function, _core.Function) or getattr(function, "autograph_do_not_convert", False):

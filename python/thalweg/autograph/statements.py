@@ -350,9 +350,9 @@ def for_stmt(iter_, extra_test, body, get_state, set_state, symbol_names, opts):
     """for item in iter_: body(item), as long as extra_test() holds."""
     if _in_graph(iter_):
         return _graph_for(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
-    dataset = getattr(getattr(tf, "data", None), "Dataset", None)
-    if not tf.executing_eagerly() and isinstance(dataset, type) and isinstance(iter_, dataset):
-        return _graph_dataset(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
+    if not tf.executing_eagerly() and hasattr(iter_, "element_spec"):
+        which = _graph_dataset if isinstance(iter_, tf.data.Dataset) else _graph_iterator
+        return which(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
     if extra_test is None:
         for item in iter_:
             body(item)
@@ -401,23 +401,72 @@ def _graph_for(values, extra_test, body, get_state, set_state, names, options):
     return None
 
 
-def _graph_dataset(values, extra_test, body, get_state, set_state, names, options):
-    loop = _Loop(get_state, set_state, names, options)
+def _flows(tensors):
+    """TensorArrays as the lists they are; a constant if there is nothing."""
+    return tuple(t._flow() if structure.is_tensor_array(t) else t for t in tensors) or (tf.constant(0),)
 
-    def unknown():
-        raise ValueError("a variable is set only inside a loop over a dataset; give it a value before the loop")
-    loop.prepare(unknown)
+
+def _arrays(like, tensors):
+    return [t._with(v) if structure.is_tensor_array(t) else v for t, v in zip(like, tensors)]
+
+
+def _graph_dataset(dataset, extra_test, body, get_state, set_state, names, options):
+    """A reduction of the dataset. With a break it is one of the states that a scan gives, taken while the loop goes on."""
+    loop = _Loop(get_state, set_state, names, options)
+    loop.prepare(lambda: body(next(iter(dataset))))
 
     def step(state, item):
-        loop.enter(state)
-        go = tf.convert_to_tensor(True if extra_test is None else extra_test())
+        loop.enter(_arrays(loop.tensors, state))
+        body(item)
+        return _flows(loop.leave())
+
+    def go_on(state):
+        loop.enter(_arrays(loop.tensors, state))
+        return tf.convert_to_tensor(extra_test())
+
+    def scanned(state, item):
+        goes = go_on(state)
+        after = tf.cond(goes, lambda: step(state, item), lambda: tuple(tf.identity(t) for t in state))
+        after = tuple(after) if isinstance(after, (list, tuple)) else (after,)
+        return after, (after, goes)
+    for function in (step, scanned):
+        function.autograph_do_not_convert = True
+    first = _flows(loop.tensors)
+    try:
+        if extra_test is None:
+            results = dataset.reduce(first, step)
+        else:
+            taken = dataset.scan(first, scanned).take_while(_unconverted(lambda state, goes: goes))
+            results = taken.reduce(first, _unconverted(lambda state, item: item[0]))
+    except BaseException:
+        set_state(loop.before)
+        raise
+    loop.enter(_arrays(loop.tensors, results))
+
+
+def _unconverted(function):
+    function.autograph_do_not_convert = True
+    return function
+
+
+def _graph_iterator(iterator, extra_test, body, get_state, set_state, names, options):
+    """A while loop that asks the iterator for its next element, or nothing."""
+    loop = _Loop(get_state, set_state, names, options)
+    loop.prepare(lambda: body(iterator.get_next()))
+
+    def loop_test(goes):
+        return _and_extra(goes, extra_test)
+
+    def loop_body(goes):
+        optional = iterator.get_next_as_optional()
+        before = _flows(loop.leave())
 
         def run():
-            loop.enter(state)
-            body(item)
-            return loop.leave() or [tf.constant(0)]
-        if extra_test is None:
-            return run()
-        return tf.cond(go, run, lambda: list(state) or [tf.constant(0)])
-    results = values.reduce(list(loop.tensors) or [tf.constant(0)], step)
-    loop.enter(list(results))
+            loop.enter(_arrays(loop.tensors, before))
+            body(optional.get_value())
+            return _flows(loop.leave())
+        goes = optional.has_value()
+        after = tf.cond(goes, run, lambda: tuple(tf.identity(t) for t in before))
+        loop.enter(_arrays(loop.tensors, after if isinstance(after, (list, tuple)) else (after,)))
+        return [goes]
+    loop.run(loop_test, loop_body, [tf.constant(True)], [tf.TensorShape([])])

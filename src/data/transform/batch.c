@@ -76,23 +76,16 @@ static tw_status parallel_batch_compute(tw__kernel *kernel)
     return make_batches(kernel, 3);
 }
 
-static tw_status scalars_shape(tw__inference *inference)
-{
-    for (int i = 0; i < inference->input_count; i++)
-        TW_TRY(tw__need_rank(inference, i, 0));
-    return tw_shape_scalar(inference);
-}
-
 TW_OP(BatchDatasetV2,
     .inputs = "input_dataset: variant, batch_size: int64, drop_remainder: bool", .outputs = "handle: variant",
     .attrs = "parallel_copy: bool = false, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
-    .shape = scalars_shape, .compute = batch_compute, .makes_outputs = true, .no_gradient = true, .doc = "Elements stacked, batch_size at a time.");
+    .shape = tw__scalars_shape, .compute = batch_compute, .makes_outputs = true, .no_gradient = true, .doc = "Elements stacked, batch_size at a time.");
 
 TW_OP(ParallelBatchDataset,
     .inputs = "input_dataset: variant, batch_size: int64, num_parallel_calls: int64, drop_remainder: bool", .outputs = "handle: variant",
     .attrs = "parallel_copy: bool = false, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, deterministic: string = 'default', "
              "metadata: string = ''",
-    .shape = scalars_shape, .compute = parallel_batch_compute, .makes_outputs = true, .no_gradient = true,
+    .shape = tw__scalars_shape, .compute = parallel_batch_compute, .makes_outputs = true, .no_gradient = true,
     .doc = "Elements stacked, batch_size at a time; batches come in their order, one after the other.");
 
 /* The specs of batches; the size is known if it has a value and no batch is smaller. NULL: no memory. */

@@ -181,34 +181,27 @@ static tw_status shard_compute(tw__kernel *kernel)
     return tw__dataset_give(kernel, self);
 }
 
-static tw_status scalars_shape(tw__inference *inference)
-{
-    for (int i = 0; i < inference->input_count; i++)
-        TW_TRY(tw__need_rank(inference, i, 0));
-    return tw_shape_scalar(inference);
-}
-
 TW_OP(TakeDataset,
     .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
     .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
-    .shape = scalars_shape, .compute = take_compute, .makes_outputs = true, .no_gradient = true, .doc = "The first elements; -1: all of them.");
+    .shape = tw__scalars_shape, .compute = take_compute, .makes_outputs = true, .no_gradient = true, .doc = "The first elements; -1: all of them.");
 
 TW_OP(SkipDataset,
     .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
     .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
-    .shape = scalars_shape, .compute = skip_compute, .makes_outputs = true, .no_gradient = true,
+    .shape = tw__scalars_shape, .compute = skip_compute, .makes_outputs = true, .no_gradient = true,
     .doc = "The elements behind the first ones; -1: none.");
 
 TW_OP(RepeatDataset,
     .inputs = "input_dataset: variant, count: int64", .outputs = "handle: variant",
     .attrs = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
-    .shape = scalars_shape, .compute = repeat_compute, .makes_outputs = true, .no_gradient = true,
+    .shape = tw__scalars_shape, .compute = repeat_compute, .makes_outputs = true, .no_gradient = true,
     .doc = "The elements again and again; -1: without end.");
 
 TW_OP(ShardDataset,
     .inputs = "input_dataset: variant, num_shards: int64, index: int64", .outputs = "handle: variant",
     .attrs = "require_non_empty: bool = false, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, metadata: string = ''",
-    .shape = scalars_shape, .compute = shard_compute, .makes_outputs = true, .no_gradient = true,
+    .shape = tw__scalars_shape, .compute = shard_compute, .makes_outputs = true, .no_gradient = true,
     .doc = "Every num_shards-th element, from the one at index on.");
 
 /* ---- classes ---- */

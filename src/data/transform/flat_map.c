@@ -1,0 +1,232 @@
+/* Datasets that a function makes of elements, one behind the other (flat_map) or in turns (interleave). */
+#include <unistd.h>
+
+#include "data/data.h"
+#include "data/parallel.h"
+#include "rows.h"
+
+typedef struct flat_dataset {
+    tw__dataset base;
+    tw__data_function f;
+    int64_t cycle, block;
+    bool ahead; /* a thread per open dataset */
+} flat_dataset;
+
+typedef struct turn {
+    tw__cursor *cursor;
+    tw__workers *ahead; /* steps through the cursor, which it holds */
+} turn;
+
+typedef struct flat_cursor {
+    tw__cursor base;
+    turn *turns;
+    int64_t at, given, open; /* whose turn it is, how many it gave in its block, how many datasets are open */
+    bool input_ended;
+} flat_cursor;
+
+static void flat_destroy(void *self)
+{
+    tw__data_function_end(&((flat_dataset *)self)->f);
+}
+
+static tw_status flat_start(tw__cursor *cursor)
+{
+    flat_cursor *c = (flat_cursor *)cursor;
+    c->turns = tw__alloc_array((size_t)((flat_dataset *)cursor->dataset)->cycle, sizeof *c->turns);
+    return c->turns ? TW_OK : tw__error_status();
+}
+
+static void turn_end(turn *t)
+{
+    tw__workers_stop(t->ahead);
+    tw__cursor_free(t->cursor);
+    *t = (turn){ 0 };
+}
+
+static void flat_stop(tw__cursor *cursor)
+{
+    flat_cursor *c = (flat_cursor *)cursor;
+    for (int64_t i = 0; c->turns && i < ((flat_dataset *)cursor->dataset)->cycle; i++)
+        turn_end(&c->turns[i]);
+    tw__free(c->turns);
+}
+
+static tw_status open_turn(flat_cursor *c, const flat_dataset *self, turn *t)
+{
+    int count = self->base.input->count;
+    tw_tensor **input = tw__alloc_array((size_t)count + 1, sizeof *input);
+    tw_status status = input ? tw__cursor_next(c->base.input, input, &c->input_ended) : tw__error_status();
+    if (status == TW_OK && !c->input_ended) {
+        tw__cursor *cursor = tw__data_cursor_of(&self->f, input, count, NULL, 0, tw_class_name(self), self->base.count);
+        tw__element_end(input, count);
+        if (cursor && self->ahead) {
+            tw__dataset *dataset = tw_retain(cursor->dataset);
+            t->ahead = tw__workers_prefetch(dataset, cursor, TW_AUTOTUNE);
+            tw_release(dataset);
+        } else {
+            t->cursor = cursor;
+        }
+        c->open += t->cursor || t->ahead;
+        status = t->cursor || t->ahead ? TW_OK : tw__error_status();
+    }
+    tw__free(input);
+    return status;
+}
+
+static void advance(flat_cursor *c, const flat_dataset *self)
+{
+    c->given = 0;
+    c->at = (c->at + 1) % self->cycle;
+}
+
+static tw_status flat_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    flat_cursor *c = (flat_cursor *)cursor;
+    const flat_dataset *self = (const flat_dataset *)cursor->dataset;
+    int64_t rounds = 0;
+    while (!c->input_ended || c->open) {
+        turn *t = &c->turns[c->at];
+        TW_TRY(tw__data_breathe(&rounds));
+        if (t->cursor || t->ahead) {
+            TW_TRY(t->ahead ? tw__workers_next(t->ahead, element, end) : tw__cursor_next(t->cursor, element, end));
+            if (!*end) {
+                if (++c->given >= self->block)
+                    advance(c, self);
+                return TW_OK;
+            }
+            turn_end(t);
+            c->open--;
+            advance(c, self);
+        } else if (!c->input_ended) {
+            TW_TRY(open_turn(c, self, t));
+        } else {
+            advance(c, self);
+        }
+    }
+    *end = true;
+    return TW_OK;
+}
+
+#define FLAT_KIND(name_)                                                                                                              \
+    { .class = TW_DATASET_CLASS(name_, flat_dataset, flat_destroy), .cursor_size = sizeof(flat_cursor), .start = flat_start,          \
+      .next = flat_next, .stop = flat_stop, .cardinality = tw__cardinality_unknown }
+static const tw__dataset_kind flat_map_kind = FLAT_KIND("FlatMapDataset");
+static const tw__dataset_kind interleave_kind = FLAT_KIND("InterleaveDataset");
+
+static tw_status make_flat(tw__kernel *kernel, const tw__dataset_kind *kind, int64_t cycle, int64_t block, bool ahead)
+{
+    if (cycle == TW_AUTOTUNE)
+        cycle = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+    if (cycle < 1 || cycle > 1 << 20)
+        return tw__fail(TW_INVALID_ARGUMENT, "`cycle_length` must be > 0 [Op:%s]", kernel->op->name);
+    if (block < 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "`block_length` must be > 0 [Op:%s]", kernel->op->name);
+    flat_dataset *self = tw__dataset_make(kernel, kind, true);
+    if (!self)
+        return tw__error_status();
+    self->cycle = cycle;
+    self->block = block;
+    self->ahead = ahead;
+    if (tw__data_function_read(&self->f, kernel, "f", 1, tw__data_list_count(kernel, "Targuments")) != TW_OK) {
+        tw_release(self);
+        return tw__error_status();
+    }
+    return tw__dataset_give(kernel, self);
+}
+
+static tw_status flat_map_compute(tw__kernel *kernel)
+{
+    return make_flat(kernel, &flat_map_kind, 1, INT64_MAX, false);
+}
+
+static tw_status interleave_compute(tw__kernel *kernel)
+{
+    int first = kernel->input_count - 2;
+    return make_flat(kernel, &interleave_kind, tw_tensor_int_at(kernel->inputs[first], 0), tw_tensor_int_at(kernel->inputs[first + 1], 0), false);
+}
+
+static tw_status parallel_interleave_compute(tw__kernel *kernel)
+{
+    int first = kernel->input_count - 5;
+    int64_t calls = tw_tensor_int_at(kernel->inputs[first + 4], 0), cycle = tw_tensor_int_at(kernel->inputs[first], 0);
+    if (calls < 1 && calls != TW_AUTOTUNE)
+        return tw__fail(TW_INVALID_ARGUMENT, "`num_parallel_calls` must be > 0 [Op:%s]", kernel->op->name);
+    if (calls > cycle && cycle != TW_AUTOTUNE)
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "If `cycle_length` is set to a fixed value, `num_parallel_calls` must be either `tf.data.AUTOTUNE` or a value less than or "
+                        "equal to `cycle_length`. However, `num_parallel_calls` is %lld and `cycle_length` is %lld [Op:%s]",
+                        (long long)calls, (long long)cycle, kernel->op->name);
+    return make_flat(kernel, &interleave_kind, tw_tensor_int_at(kernel->inputs[first], 0), tw_tensor_int_at(kernel->inputs[first + 1], 0), true);
+}
+
+TW_OP(FlatMapDataset,
+    .inputs = "input_dataset: variant, other_arguments: Targuments",
+    .attrs = "f: func, Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw_shape_scalar,
+    .compute = flat_map_compute, .doc = "The elements of the datasets that f makes of elements, one dataset behind the other.");
+
+TW_OP(InterleaveDataset,
+    .inputs = "input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64",
+    .attrs = "f: func, Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw_shape_scalar,
+    .compute = interleave_compute, .doc = "The elements of the datasets that f makes of elements, of cycle_length datasets in turns.");
+
+TW_OP(ParallelInterleaveDatasetV4,
+    .inputs = "input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, buffer_output_elements: int64, "
+              "prefetch_input_elements: int64, num_parallel_calls: int64",
+    .attrs = "f: func, deterministic: string = 'default', Targuments: list(type) >= 0, " TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
+    .shape = tw_shape_scalar, .compute = parallel_interleave_compute,
+    .doc = "InterleaveDataset with a thread per open dataset; the order is the same.");
+
+static tw_status flat_init(struct tw_dataset *self, const struct tw_dataset *input, void *function, const struct tw_dataset *element, const tw_op *op,
+                           tw_tensor *const *last, int last_count, const char *who)
+{
+    tw_auto tw__function *f = tw__data_function_for(function, input->specs, input->count, who);
+    struct tw_dataset like = { .count = 0 };
+    tw_status status = f ? tw__data_inner_specs(f, element, who, &like.specs, &like.count) : tw__error_status();
+    for (int i = 0; i < last_count; i++)
+        status = last[i] ? status : tw__error_status();
+    if (status == TW_OK)
+        status = tw__dataset_apply_function(self, input, op, "f", f, &like, last, last_count, NULL, 0);
+    tw__free(like.specs);
+    for (int i = 0; i < last_count; i++)
+        tw_release(last[i]);
+    return status;
+}
+
+static tw_status flat_map_init(void *self, const void *arguments)
+{
+    const tw_dataset_flat_map_args *args = arguments;
+    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_FlatMapDataset, NULL, 0, "Dataset.flat_map");
+}
+
+TW_CLASS(dataset_flat_map, "data._FlatMapDataset(input_dataset: dataset, map_func: function, element: dataset = None) -> dataset",
+         TW_STEP(flat_map_init),
+         .doc = "The elements of the datasets that a function makes of elements, one dataset behind the other. `element` is a dataset like those, for "
+                "functions whose graph does not tell.");
+
+static tw_status interleave_init(void *self, const void *arguments)
+{
+    const tw_dataset_interleave_args *args = arguments;
+    tw_tensor *last[2] = { tw__data_number(args->cycle_length, args->cycle_length_object, "cycle_length"),
+                           tw__data_number(args->block_length, args->block_length_object, "block_length") };
+    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_InterleaveDataset, last, 2, "Dataset.interleave");
+}
+
+TW_CLASS(dataset_interleave,
+         "data._InterleaveDataset(input_dataset: dataset, map_func: function, cycle_length: number = -1, block_length: number = 1, "
+         "element: dataset = None) -> dataset",
+         TW_STEP(interleave_init), .doc = "The elements of the datasets that a function makes of elements, of cycle_length datasets in turns.");
+
+static tw_status parallel_interleave_init(void *self, const void *arguments)
+{
+    const tw_dataset_parallel_interleave_args *args = arguments;
+    tw_tensor *last[5] = { tw__data_number(args->cycle_length, args->cycle_length_object, "cycle_length"),
+                           tw__data_number(args->block_length, args->block_length_object, "block_length"), tw_tensor_int64(TW_AUTOTUNE),
+                           tw_tensor_int64(TW_AUTOTUNE),
+                           tw__data_number(args->num_parallel_calls, args->num_parallel_calls_object, "num_parallel_calls") };
+    return flat_init(self, args->input_dataset, args->map_func, args->element, &tw__op_ParallelInterleaveDatasetV4, last, 5, "Dataset.interleave");
+}
+
+TW_CLASS(dataset_parallel_interleave,
+         "data._ParallelInterleaveDataset(input_dataset: dataset, map_func: function, cycle_length: number = -1, block_length: number = 1, "
+         "num_parallel_calls: number = -1, element: dataset = None) -> dataset",
+         TW_STEP(parallel_interleave_init), .doc = "Like _InterleaveDataset, with a thread per open dataset.");

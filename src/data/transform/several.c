@@ -1,0 +1,327 @@
+/* Several datasets as one: zip, concatenate, and a choice among them by a dataset of numbers. */
+#include "data/data.h"
+#include "rows.h"
+
+typedef struct several_dataset {
+    tw__dataset base;
+    tw__dataset **inputs;
+    int input_count;
+    bool stops; /* when a dataset that is chosen has ended */
+} several_dataset;
+
+typedef struct several_cursor {
+    tw__cursor base;
+    tw__cursor **inputs;
+    int at;
+} several_cursor;
+
+static void several_destroy(void *pointer)
+{
+    several_dataset *self = pointer;
+    for (int i = 0; i < self->input_count; i++)
+        tw_release(self->inputs[i]);
+    tw__free(self->inputs);
+}
+
+static tw_status several_start(tw__cursor *cursor)
+{
+    several_cursor *c = (several_cursor *)cursor;
+    const several_dataset *self = (const several_dataset *)cursor->dataset;
+    c->inputs = tw__alloc_array((size_t)self->input_count + 1, sizeof *c->inputs);
+    for (int i = 0; c->inputs && i < self->input_count; i++) {
+        if (!(c->inputs[i] = tw__cursor_new(self->inputs[i])))
+            return tw__error_status();
+    }
+    return c->inputs ? TW_OK : tw__error_status();
+}
+
+static void several_stop(tw__cursor *cursor)
+{
+    several_cursor *c = (several_cursor *)cursor;
+    for (int i = 0; c->inputs && i < ((several_dataset *)cursor->dataset)->input_count; i++)
+        tw__cursor_free(c->inputs[i]);
+    tw__free(c->inputs);
+}
+
+/* ---- zip ---- */
+
+static tw_status zip_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    several_cursor *c = (several_cursor *)cursor;
+    const several_dataset *self = (const several_dataset *)cursor->dataset;
+    int made = 0;
+    tw_status status = TW_OK;
+    for (int i = 0; status == TW_OK && !*end && i < self->input_count; i++) {
+        status = tw__cursor_next(c->inputs[i], element + made, end);
+        made += status == TW_OK && !*end ? self->inputs[i]->count : 0;
+    }
+    if (status != TW_OK || *end)
+        tw__element_end(element, made);
+    return status;
+}
+
+static int64_t zip_cardinality(tw__dataset *dataset)
+{
+    const several_dataset *self = (const several_dataset *)dataset;
+    int64_t least = TW_INFINITE;
+    for (int i = 0; i < self->input_count; i++) {
+        int64_t n = tw__dataset_cardinality(self->inputs[i]);
+        if (n == TW_UNKNOWN_COUNT)
+            return n;
+        if (n != TW_INFINITE && (least == TW_INFINITE || n < least))
+            least = n;
+    }
+    return least;
+}
+
+/* ---- concatenate ---- */
+
+static tw_status concatenate_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    several_cursor *c = (several_cursor *)cursor;
+    const several_dataset *self = (const several_dataset *)cursor->dataset;
+    for (; c->at < self->input_count; c->at++) {
+        if (!c->inputs[c->at] && !(c->inputs[c->at] = tw__cursor_new(self->inputs[c->at])))
+            return tw__error_status();
+        TW_TRY(tw__cursor_next(c->inputs[c->at], element, end));
+        if (!*end)
+            return TW_OK;
+    }
+    return TW_OK;
+}
+
+/* A dataset begins when its turn comes. */
+static tw_status concatenate_start(tw__cursor *cursor)
+{
+    several_cursor *c = (several_cursor *)cursor;
+    c->inputs = tw__alloc_array(3, sizeof *c->inputs);
+    return c->inputs ? TW_OK : tw__error_status();
+}
+
+static int64_t concatenate_cardinality(tw__dataset *dataset)
+{
+    const several_dataset *self = (const several_dataset *)dataset;
+    int64_t first = tw__dataset_cardinality(self->inputs[0]), second = tw__dataset_cardinality(self->inputs[1]);
+    if (first == TW_INFINITE || second == TW_INFINITE)
+        return TW_INFINITE;
+    return first < 0 || second < 0 ? TW_UNKNOWN_COUNT : first + second;
+}
+
+/* ---- a choice ---- */
+
+static tw_status directed_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    several_cursor *c = (several_cursor *)cursor;
+    const several_dataset *self = (const several_dataset *)cursor->dataset;
+    int64_t rounds = 0;
+    for (;;) {
+        tw_tensor *chosen = NULL;
+        TW_TRY(tw__data_breathe(&rounds));
+        bool open = false;
+        for (int i = 1; i < self->input_count; i++)
+            open |= !c->inputs[i]->ended;
+        *end = !open;
+        if (!*end)
+            TW_TRY(tw__cursor_next(c->inputs[0], &chosen, end));
+        if (*end)
+            return TW_OK;
+        int64_t which = tw_tensor_int_at(chosen, 0);
+        tw_release(chosen);
+        if (which < 0 || which >= self->input_count - 1)
+            return tw__fail(TW_INVALID_ARGUMENT, "Selector index out of range: %lld >= %d", (long long)which, self->input_count - 1);
+        TW_TRY(tw__cursor_next(c->inputs[which + 1], element, end));
+        if (!*end || self->stops)
+            return TW_OK;
+    }
+}
+
+#define SEVERAL_KIND(name_, start_, next_, cardinality_)                                                                                 \
+    { .class = TW_DATASET_CLASS(name_, several_dataset, several_destroy), .cursor_size = sizeof(several_cursor), .start = start_,        \
+      .next = next_, .stop = several_stop, .cardinality = cardinality_ }
+static const tw__dataset_kind zip_kind = SEVERAL_KIND("ZipDataset", several_start, zip_next, zip_cardinality);
+static const tw__dataset_kind concatenate_kind = SEVERAL_KIND("ConcatenateDataset", concatenate_start, concatenate_next, concatenate_cardinality);
+static const tw__dataset_kind directed_kind = SEVERAL_KIND("DirectedInterleaveDataset", several_start, directed_next, NULL);
+
+static several_dataset *make_several(tw__kernel *kernel, const tw__dataset_kind *kind)
+{
+    several_dataset *self = tw__dataset_make(kernel, kind, false);
+    if (self)
+        self->inputs = tw__alloc_array((size_t)kernel->input_count + 1, sizeof *self->inputs);
+    bool good = self && self->inputs;
+    for (int i = 0; good && i < kernel->input_count; i++) {
+        tw__dataset *input = tw__dataset_of(kernel->op->name, kernel->inputs[i]);
+        good = input != NULL;
+        if (!good)
+            break;
+        self->inputs[self->input_count++] = tw_retain(input);
+        self->base.depth = input->depth >= self->base.depth ? input->depth + 1 : self->base.depth;
+    }
+    if (good && self->base.depth > 1000) {
+        TW_OP_FAIL(kernel, TW_RESOURCE_EXHAUSTED, "datasets are nested more than 1000 deep");
+        good = false;
+    }
+    if (good)
+        return self;
+    tw_release(self);
+    return NULL;
+}
+
+static tw_status check_count(tw__kernel *kernel, const several_dataset *self, int first)
+{
+    for (int i = first; i < self->input_count; i++) {
+        if (self->inputs[i]->count != self->base.count)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "input %d has elements of %d components, expected %d", i, self->inputs[i]->count,
+                              self->base.count);
+    }
+    return TW_OK;
+}
+
+static tw_status give(tw__kernel *kernel, several_dataset *self, tw_status status)
+{
+    if (status == TW_OK)
+        return tw__dataset_give(kernel, self);
+    tw_release(self);
+    return status;
+}
+
+static tw_status zip_compute(tw__kernel *kernel)
+{
+    several_dataset *self = make_several(kernel, &zip_kind);
+    int count = 0;
+    for (int i = 0; self && i < self->input_count; i++)
+        count += self->inputs[i]->count;
+    tw_status status = self ? TW_OK : tw__error_status();
+    if (self && count != self->base.count)
+        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the inputs have %d components, expected %d", count, self->base.count);
+    return give(kernel, self, status);
+}
+
+static tw_status concatenate_compute(tw__kernel *kernel)
+{
+    several_dataset *self = make_several(kernel, &concatenate_kind);
+    return give(kernel, self, self ? check_count(kernel, self, 0) : tw__error_status());
+}
+
+static tw_status directed_compute(tw__kernel *kernel)
+{
+    several_dataset *self = make_several(kernel, &directed_kind);
+    tw_status status = self ? check_count(kernel, self, 1) : tw__error_status();
+    if (self)
+        self->stops = TW_ATTR(kernel, "stop_on_empty_dataset")->b;
+    if (status == TW_OK && (self->inputs[0]->count != 1 || self->inputs[0]->dtypes[0] != TW_INT64))
+        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the selector must give int64 scalars");
+    return give(kernel, self, status);
+}
+
+TW_OP(ZipDataset,
+    .inputs = "input_datasets: N * variant", .attrs = TW_ELEMENTS ", N: int >= 1, metadata: string = ''", TW_DATASET_OP,
+    .shape = tw__scalars_shape, .compute = zip_compute, .doc = "Elements of several datasets side by side.");
+
+TW_OP(ConcatenateDataset,
+    .inputs = "input_dataset: variant, another_dataset: variant", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
+    .shape = tw__scalars_shape, .compute = concatenate_compute, .doc = "One dataset behind the other.");
+
+TW_OP(DirectedInterleaveDataset,
+    .inputs = "selector_input_dataset: variant, data_input_datasets: N * variant",
+    .attrs = TW_ELEMENTS ", N: int >= 1, stop_on_empty_dataset: bool = false", TW_DATASET_OP, .shape = tw__scalars_shape,
+    .compute = directed_compute, .doc = "Elements of the datasets whose numbers the first one gives.");
+
+/* ---- classes ---- */
+
+static tw_tensor **variants_of(const struct tw_dataset *first, tw_objects datasets, int *count)
+{
+    tw_tensor **inputs = tw__alloc_array((size_t)datasets.count + 2, sizeof *inputs);
+    *count = 0;
+    if (inputs && first)
+        inputs[(*count)++] = first->variant;
+    for (int64_t i = 0; inputs && i < datasets.count; i++)
+        inputs[(*count)++] = ((const struct tw_dataset *)datasets.items[i])->variant;
+    return inputs;
+}
+
+static tw_status zip_init(void *self, const void *arguments)
+{
+    const tw_dataset_zip_args *args = arguments;
+    int all = 0, count = 0;
+    if (args->datasets.count < 1)
+        return tw__fail(TW_TYPE_ERROR, "Dataset.zip: there are no datasets");
+    for (int64_t i = 0; i < args->datasets.count; i++)
+        all += ((const struct tw_dataset *)args->datasets.items[i])->count;
+    tw_spec *specs = tw__alloc_array((size_t)all + 1, sizeof *specs);
+    int at = 0;
+    for (int64_t i = 0; specs && i < args->datasets.count; i++) {
+        const struct tw_dataset *d = args->datasets.items[i];
+        for (int k = 0; k < d->count; k++)
+            specs[at++] = d->specs[k];
+    }
+    tw_tensor **inputs = variants_of(NULL, args->datasets, &count);
+    tw_status status = specs && inputs ? tw__dataset_apply(self, &tw__op_ZipDataset, inputs, count, NULL, 0, specs, all) : tw__error_status();
+    tw__free(specs);
+    tw__free(inputs);
+    return status;
+}
+
+TW_CLASS(dataset_zip, "data._ZipDataset(datasets: list<dataset>) -> dataset", TW_STEP(zip_init), .doc = "Elements of several datasets side by side.");
+
+/* What holds of the elements of all: dtypes must be equal, dimensions that differ are unknown. */
+static tw_spec *common_specs(tw_objects datasets, const char *who)
+{
+    const struct tw_dataset *first = datasets.items[0];
+    tw_spec *specs = tw__alloc_array((size_t)first->count + 1, sizeof *specs);
+    tw_status status = specs ? TW_OK : tw__error_status();
+    for (int k = 0; status == TW_OK && k < first->count; k++)
+        specs[k] = first->specs[k];
+    for (int64_t i = 1; status == TW_OK && i < datasets.count; i++) {
+        const struct tw_dataset *other = datasets.items[i];
+        if (other->count != first->count)
+            status = tw__fail(TW_TYPE_ERROR, "%s: elements of %d and of %d components", who, first->count, other->count);
+        for (int k = 0; status == TW_OK && k < first->count; k++) {
+            tw_shape *s = &specs[k].shape;
+            const tw_shape *o = &other->specs[k].shape;
+            if (specs[k].dtype != other->specs[k].dtype)
+                status = tw__fail(TW_TYPE_ERROR, "%s: component %d is %s and %s", who, k, tw_dtype_name(specs[k].dtype),
+                                  tw_dtype_name(other->specs[k].dtype));
+            if (s->rank != o->rank)
+                *s = TW_UNKNOWN_SHAPE;
+            for (int d = 0; d < s->rank; d++)
+                s->dims[d] = s->dims[d] == o->dims[d] ? s->dims[d] : -1;
+        }
+    }
+    if (status == TW_OK)
+        return specs;
+    tw__free(specs);
+    return NULL;
+}
+
+static tw_status concatenate_init(void *self, const void *arguments)
+{
+    const tw_dataset_concatenate_args *args = arguments;
+    tw_spec *specs = common_specs(TW_OBJECTS(args->input_dataset, args->dataset), "Dataset.concatenate");
+    if (!specs)
+        return tw__error_status();
+    return tw__dataset_step(self, args->input_dataset, specs, &tw__op_ConcatenateDataset, TW_IN(tw_retain(args->dataset->variant)), 1, NULL, 0);
+}
+
+TW_CLASS(dataset_concatenate, "data._ConcatenateDataset(input_dataset: dataset, dataset: dataset) -> dataset", TW_STEP(concatenate_init),
+         .doc = "One dataset behind the other.");
+
+static tw_status choose_init(void *self, const void *arguments)
+{
+    const tw_dataset_choose_args *args = arguments;
+    int count = 0;
+    if (args->datasets.count < 1)
+        return tw__fail(TW_VALUE_ERROR, "Invalid `datasets`. `datasets` should not be empty.");
+    tw_spec *specs = common_specs(args->datasets, "Dataset.choose_from_datasets");
+    tw_tensor **inputs = specs ? variants_of(args->choice_dataset, args->datasets, &count) : NULL;
+    tw_status status = inputs ? tw__dataset_apply(self, &tw__op_DirectedInterleaveDataset, inputs, count,
+                                                  TW_WITH(TW_A_BOOL("stop_on_empty_dataset", args->stop_on_empty_dataset)), 1, specs,
+                                                  ((const struct tw_dataset *)args->datasets.items[0])->count)
+                              : tw__error_status();
+    tw__free(specs);
+    tw__free(inputs);
+    return status;
+}
+
+TW_CLASS(dataset_choose,
+         "data._DirectedInterleaveDataset(choice_dataset: dataset, datasets: list<dataset>, stop_on_empty_dataset: bool = False) -> dataset",
+         TW_STEP(choose_init), .doc = "Elements of the datasets whose numbers choice_dataset gives.");

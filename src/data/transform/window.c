@@ -1,0 +1,467 @@
+/* Elements in groups without stacking them: window (a dataset per component), group_by_window; and unbatch, the inverse of batch. */
+#include "data/data.h"
+#include "rows.h"
+
+/* ---- window ---- */
+
+typedef struct window_dataset {
+    tw__dataset base;
+    int64_t size, shift, stride;
+    bool drop_remainder;
+} window_dataset;
+
+typedef struct window_cursor {
+    tw__cursor base;
+    tw__elements buffer;
+    bool input_ended;
+} window_cursor;
+
+static int64_t span(const window_dataset *self)
+{
+    return (self->size - 1) * self->stride + 1;
+}
+
+static tw_status window_start(tw__cursor *cursor)
+{
+    ((window_cursor *)cursor)->buffer.count = cursor->dataset->input->count;
+    return TW_OK;
+}
+
+static void window_stop(tw__cursor *cursor)
+{
+    tw__elements_free(&((window_cursor *)cursor)->buffer);
+}
+
+/* Elements at the front go. */
+static void drop_first(tw__elements *buffer, size_t count)
+{
+    size_t width = (size_t)buffer->count, gone = count < buffer->size ? count : buffer->size;
+    for (size_t i = 0; i < gone * width; i++)
+        tw_release(buffer->items[i]);
+    memmove(buffer->items, buffer->items + gone * width, (buffer->size - gone) * width * sizeof *buffer->items);
+    buffer->size -= gone;
+}
+
+/* The dataset of component k of the elements of a window. */
+static tw_tensor *component(const window_cursor *c, const window_dataset *self, int k)
+{
+    tw__elements one = { .count = 1 };
+    const tw__dataset *input = self->base.input;
+    for (int64_t i = 0; i < self->size && i * self->stride < (int64_t)c->buffer.size; i++) {
+        tw_tensor **room = tw__elements_room(&one);
+        if (!room) {
+            tw__elements_free(&one);
+            return NULL;
+        }
+        *room = tw_retain(c->buffer.items[i * self->stride * input->count + k]);
+        one.size++;
+    }
+    tw__dataset *made = tw__dataset_of_elements(&one, &input->dtypes[k], &input->shapes[k]);
+    tw_tensor *variant = made ? tw__tensor_of_object(TW_VARIANT, made) : NULL;
+    tw_release(made);
+    return variant;
+}
+
+static tw_status window_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    window_cursor *c = (window_cursor *)cursor;
+    const window_dataset *self = (const window_dataset *)cursor->dataset;
+    int64_t rounds = 0;
+    while (!c->input_ended && (int64_t)c->buffer.size < span(self)) {
+        TW_TRY(tw__data_breathe(&rounds));
+        tw_tensor **room = tw__elements_room(&c->buffer);
+        if (!room)
+            return tw__error_status();
+        TW_TRY(tw__cursor_next(cursor->input, room, &c->input_ended));
+        c->buffer.size += !c->input_ended;
+    }
+    *end = c->buffer.size == 0 || (self->drop_remainder && (int64_t)c->buffer.size < span(self));
+    for (int k = 0; !*end && k < self->base.count; k++) {
+        if (!(element[k] = component(c, self, k))) {
+            tw__element_end(element, k);
+            return tw__error_status();
+        }
+    }
+    if (*end)
+        return TW_OK;
+    int64_t skipped = self->shift - (int64_t)c->buffer.size;
+    drop_first(&c->buffer, (size_t)self->shift);
+    for (int64_t i = 0; i < skipped && !c->input_ended; i++) {
+        tw_tensor **room = tw__elements_room(&c->buffer);
+        if (!room)
+            return tw__error_status();
+        tw_status status = tw__cursor_next(cursor->input, room, &c->input_ended);
+        if (status == TW_OK && !c->input_ended)
+            tw__element_end(room, c->buffer.count);
+        if (status != TW_OK) {
+            tw__element_end(element, self->base.count);
+            return status;
+        }
+    }
+    return TW_OK;
+}
+
+static int64_t window_cardinality(tw__dataset *dataset)
+{
+    const window_dataset *self = (const window_dataset *)dataset;
+    int64_t n = tw__dataset_cardinality(dataset->input);
+    if (n < 0)
+        return n;
+    int64_t whole = n < span(self) ? 0 : (n - span(self)) / self->shift + 1;
+    return self->drop_remainder ? whole : (n + self->shift - 1) / self->shift;
+}
+
+static const tw__dataset_kind window_kind = {
+    .class = TW_DATASET_CLASS("WindowDataset", window_dataset, NULL), .cursor_size = sizeof(window_cursor), .start = window_start,
+    .next = window_next, .stop = window_stop, .cardinality = window_cardinality,
+};
+
+static tw_status window_compute(tw__kernel *kernel)
+{
+    static const char *const names[] = { "size", "shift", "stride" };
+    int64_t values[3];
+    for (int i = 0; i < 3; i++) {
+        values[i] = tw_tensor_int_at(kernel->inputs[1 + i], 0);
+        if (values[i] < 1)
+            return tw__fail(TW_INVALID_ARGUMENT, "Window %s must be greater than zero. [Op:WindowDataset]", names[i]);
+    }
+    window_dataset *self = tw__dataset_make(kernel, &window_kind, true);
+    if (!self)
+        return tw__error_status();
+    self->size = values[0];
+    self->shift = values[1];
+    self->stride = values[2];
+    self->drop_remainder = *(const bool *)kernel->inputs[4]->data;
+    int64_t all;
+    if (self->base.count != self->base.input->count || __builtin_mul_overflow(self->size, self->stride, &all)) {
+        tw_release(self);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "a window of %lld by %lld elements", (long long)values[0], (long long)values[2]);
+    }
+    return tw__dataset_give(kernel, self);
+}
+
+TW_OP(WindowDataset,
+    .inputs = "input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool",
+    .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape, .compute = window_compute,
+    .doc = "Datasets of size elements, every stride-th; the next one begins shift elements farther.");
+
+static tw_status window_init(void *self, const void *arguments)
+{
+    const tw_dataset_window_args *args = arguments;
+    bool shifted = args->shift_object || args->shift == args->shift;
+    tw_spec *specs = tw__alloc_array((size_t)args->input_dataset->count + 1, sizeof *specs);
+    for (int i = 0; specs && i < args->input_dataset->count; i++)
+        specs[i] = (tw_spec){ TW_VARIANT, TW_SCALAR };
+    if (!specs)
+        return tw__error_status();
+    return tw__dataset_step(self, args->input_dataset, specs, &tw__op_WindowDataset,
+                            TW_IN(tw__data_number(args->size, args->size_object, "size"),
+                                  shifted ? tw__data_number(args->shift, args->shift_object, "shift")
+                                          : tw__data_number(args->size, args->size_object, "size"),
+                                  tw__data_number(args->stride, args->stride_object, "stride"), tw_tensor_bool(args->drop_remainder)),
+                            4, NULL, 0);
+}
+
+TW_CLASS(dataset_window,
+         "data._WindowDataset(input_dataset: dataset, size: number, shift: number = None, stride: number = 1, drop_remainder: bool = False) -> "
+         "dataset",
+         TW_STEP(window_init), .doc = "Elements in groups: each component of an element is a dataset of the group's.");
+
+/* ---- group_by_window ---- */
+
+typedef struct group {
+    int64_t key, size;
+    tw__elements elements;
+} group;
+
+typedef struct grouped_dataset {
+    tw__dataset base;
+    tw__data_function key, reduce, size;
+} grouped_dataset;
+
+typedef struct grouped_cursor {
+    tw__cursor base;
+    group *groups; /* by key */
+    size_t count, capacity;
+    tw__cursor *current;
+    bool input_ended;
+} grouped_cursor;
+
+static void grouped_destroy(void *pointer)
+{
+    grouped_dataset *self = pointer;
+    tw__data_function_end(&self->key);
+    tw__data_function_end(&self->reduce);
+    tw__data_function_end(&self->size);
+}
+
+static void grouped_stop(tw__cursor *cursor)
+{
+    grouped_cursor *c = (grouped_cursor *)cursor;
+    for (size_t i = 0; i < c->count; i++)
+        tw__elements_free(&c->groups[i].elements);
+    tw__free(c->groups);
+    tw__cursor_free(c->current);
+}
+
+static group *group_of(grouped_cursor *c, const grouped_dataset *self, int64_t key)
+{
+    size_t at = 0;
+    while (at < c->count && c->groups[at].key < key)
+        at++;
+    if (at < c->count && c->groups[at].key == key)
+        return &c->groups[at];
+    tw_auto tw_tensor *number = tw_tensor_int64(key);
+    group made = { .key = key, .elements = { .count = self->base.input->count } };
+    if (!number || tw__data_number_of(&self->size, &number, 1, "GroupByWindowDataset", &made.size) != TW_OK)
+        return NULL;
+    if (made.size < 1) {
+        tw__fail(TW_INVALID_ARGUMENT, "Window size must be greater than zero, but got %lld.", (long long)made.size);
+        return NULL;
+    }
+    if (TW_GROW(c->groups, c->capacity, c->count + 1) != TW_OK)
+        return NULL;
+    memmove(&c->groups[at + 1], &c->groups[at], (c->count - at) * sizeof *c->groups);
+    c->groups[at] = made;
+    c->count++;
+    return &c->groups[at];
+}
+
+/* The group's elements become the dataset that is gone through next; the group is gone. */
+static tw_status begin_group(grouped_cursor *c, const grouped_dataset *self, group *g)
+{
+    const tw__dataset *input = self->base.input;
+    tw_tensor *arguments[2] = { tw_tensor_int64(g->key), NULL };
+    tw__dataset *window = tw__dataset_of_elements(&g->elements, input->dtypes, input->shapes);
+    arguments[1] = window ? tw__tensor_of_object(TW_VARIANT, window) : NULL;
+    tw_release(window);
+    size_t at = (size_t)(g - c->groups);
+    memmove(&c->groups[at], &c->groups[at + 1], (c->count - at - 1) * sizeof *c->groups);
+    c->count--;
+    c->current = arguments[0] && arguments[1]
+                     ? tw__data_cursor_of(&self->reduce, arguments, 2, NULL, 0, "GroupByWindowDataset", self->base.count)
+                     : NULL;
+    tw_release(arguments[0]);
+    tw_release(arguments[1]);
+    return c->current ? TW_OK : tw__error_status();
+}
+
+/* One more element into its group. */
+static tw_status sort_in(grouped_cursor *c, const grouped_dataset *self)
+{
+    int count = self->base.input->count;
+    tw_tensor **element = tw__alloc_array((size_t)count + 1, sizeof *element);
+    int64_t key = 0;
+    tw_status status = element ? tw__cursor_next(c->base.input, element, &c->input_ended) : tw__error_status();
+    bool got = status == TW_OK && !c->input_ended;
+    if (got)
+        status = tw__data_number_of(&self->key, element, count, "GroupByWindowDataset", &key);
+    group *g = got && status == TW_OK ? group_of(c, self, key) : NULL;
+    tw_tensor **room = g ? tw__elements_room(&g->elements) : NULL;
+    if (room) {
+        memcpy(room, element, (size_t)count * sizeof *element);
+        g->elements.size++;
+        if ((int64_t)g->elements.size >= g->size)
+            status = begin_group(c, self, g);
+    } else if (got) {
+        tw__element_end(element, count);
+        status = tw__error_status();
+    }
+    tw__free(element);
+    return status;
+}
+
+static tw_status grouped_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    grouped_cursor *c = (grouped_cursor *)cursor;
+    const grouped_dataset *self = (const grouped_dataset *)cursor->dataset;
+    int64_t rounds = 0;
+    for (;;) {
+        TW_TRY(tw__data_breathe(&rounds));
+        if (c->current) {
+            TW_TRY(tw__cursor_next(c->current, element, end));
+            if (!*end)
+                return TW_OK;
+            tw__cursor_free(c->current);
+            c->current = NULL;
+        }
+        *end = c->input_ended && c->count == 0;
+        if (*end)
+            return TW_OK;
+        TW_TRY(c->input_ended ? begin_group(c, self, &c->groups[0]) : sort_in(c, self));
+    }
+}
+
+static const tw__dataset_kind grouped_kind = {
+    .class = TW_DATASET_CLASS("GroupByWindowDataset", grouped_dataset, grouped_destroy), .cursor_size = sizeof(grouped_cursor),
+    .next = grouped_next, .stop = grouped_stop, .cardinality = tw__cardinality_unknown,
+};
+
+static tw_status grouped_compute(tw__kernel *kernel)
+{
+    grouped_dataset *self = tw__dataset_make(kernel, &grouped_kind, true);
+    if (!self)
+        return tw__error_status();
+    int keys = tw__data_list_count(kernel, "Tkey_func_other_arguments"), reduces = tw__data_list_count(kernel, "Treduce_func_other_arguments");
+    tw_status status = tw__data_function_read(&self->key, kernel, "key_func", 1, keys);
+    if (status == TW_OK)
+        status = tw__data_function_read(&self->reduce, kernel, "reduce_func", 1 + keys, reduces);
+    if (status == TW_OK)
+        status = tw__data_function_read(&self->size, kernel, "window_size_func", 1 + keys + reduces,
+                                        tw__data_list_count(kernel, "Twindow_size_func_other_arguments"));
+    if (status != TW_OK) {
+        tw_release(self);
+        return status;
+    }
+    return tw__dataset_give(kernel, self);
+}
+
+TW_OP(GroupByWindowDataset,
+    .inputs = "input_dataset: variant, key_func_other_arguments: Tkey_func_other_arguments, reduce_func_other_arguments: "
+              "Treduce_func_other_arguments, window_size_func_other_arguments: Twindow_size_func_other_arguments",
+    .attrs = "key_func: func, reduce_func: func, window_size_func: func, Tkey_func_other_arguments: list(type) >= 0, "
+             "Treduce_func_other_arguments: list(type) >= 0, Twindow_size_func_other_arguments: list(type) >= 0, " TW_ELEMENTS
+             ", metadata: string = ''",
+    TW_DATASET_OP, .shape = tw_shape_scalar, .compute = grouped_compute,
+    .doc = "Elements grouped by a key; a group that has its size, and at the end every group, becomes the dataset that reduce_func makes of it.");
+
+static tw_status grouped_init(void *self, const void *arguments)
+{
+    const tw_dataset_group_by_window_args *args = arguments;
+    const struct tw_dataset *input = args->input_dataset;
+    const tw_spec key_spec = { TW_INT64, TW_SCALAR }, pair[2] = { key_spec, { TW_VARIANT, TW_SCALAR } };
+    tw_auto tw__function *key = tw__data_function_for(args->key_func, input->specs, input->count, "Dataset.group_by_window");
+    tw_auto tw__function *reduce = key ? tw__data_function_for(args->reduce_func, pair, 2, "Dataset.group_by_window") : NULL;
+    tw_auto tw__function *size = reduce ? tw__data_function_for(args->window_size_func, &key_spec, 1, "Dataset.group_by_window") : NULL;
+    tw_spec *specs = NULL;
+    int count = 0, elements = 0;
+    tw_status status = size ? tw__data_inner_specs(reduce, args->element, "Dataset.group_by_window", &specs, &elements) : tw__error_status();
+    const tw__function *functions[3] = { key, reduce, size };
+    tw_tensor **inputs = status == TW_OK ? tw__data_inputs(&input->variant, 1, functions, 3, NULL, 0, &count) : NULL;
+    tw_dtype *captured[3] = { NULL };
+    if (inputs) {
+        tw_attr attrs[] = { TW_A_FUNC("key_func", key), TW_A_FUNC("reduce_func", reduce), TW_A_FUNC("window_size_func", size),
+                            tw__data_capture_types("Tkey_func_other_arguments", key, &captured[0]),
+                            tw__data_capture_types("Treduce_func_other_arguments", reduce, &captured[1]),
+                            tw__data_capture_types("Twindow_size_func_other_arguments", size, &captured[2]) };
+        status = captured[0] && captured[1] && captured[2]
+                     ? tw__dataset_apply(self, &tw__op_GroupByWindowDataset, inputs, count, attrs, 6, specs, elements)
+                     : tw__error_status();
+    } else {
+        status = tw__error_status();
+    }
+    for (int i = 0; i < 3; i++)
+        tw__free(captured[i]);
+    tw__free(specs);
+    tw__free(inputs);
+    return status;
+}
+
+TW_CLASS(dataset_group_by_window,
+         "data._GroupByWindowDataset(input_dataset: dataset, key_func: function, reduce_func: function, window_size_func: function, element: "
+         "dataset = None) -> dataset",
+         TW_STEP(grouped_init), .doc = "Elements grouped by a key, each group as the dataset that a function makes of it.");
+
+/* ---- unbatch ---- */
+
+typedef struct unbatch_cursor {
+    tw__cursor base;
+    tw_tensor **batch;
+    int64_t at, rows;
+} unbatch_cursor;
+
+static void unbatch_stop(tw__cursor *cursor)
+{
+    unbatch_cursor *c = (unbatch_cursor *)cursor;
+    for (int i = 0; c->batch && i < cursor->dataset->count; i++)
+        tw_release(c->batch[i]);
+    tw__free(c->batch);
+}
+
+static tw_status next_batch(unbatch_cursor *c, int count, bool *end)
+{
+    if (!c->batch && !(c->batch = tw__alloc_array((size_t)count + 1, sizeof *c->batch)))
+        return tw__error_status();
+    tw__element_end(c->batch, count);
+    c->at = c->rows = 0;
+    TW_TRY(tw__cursor_next(c->base.input, c->batch, end));
+    for (int i = 0; !*end && i < count; i++) {
+        const tw_shape *shape = &c->batch[i]->shape;
+        if (shape->rank < 1 || (i && shape->dims[0] != c->rows)) {
+            tw__element_end(c->batch, count);
+            c->rows = 0;
+            return shape->rank < 1 ? tw__fail(TW_INVALID_ARGUMENT, "Input element must have a non-scalar value in each component.")
+                                   : tw__fail(TW_INVALID_ARGUMENT, "Input element must have the same batch size in each component.");
+        }
+        c->rows = shape->dims[0];
+    }
+    return TW_OK;
+}
+
+static tw_status unbatch_next(tw__cursor *cursor, tw_tensor **element, bool *end)
+{
+    unbatch_cursor *c = (unbatch_cursor *)cursor;
+    int count = cursor->dataset->count;
+    int64_t rounds = 0;
+    while (c->at >= c->rows) {
+        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(next_batch(c, count, end));
+        if (*end)
+            return TW_OK;
+    }
+    for (int i = 0; i < count; i++) {
+        tw_shape row = tw__shape_row(&c->batch[i]->shape);
+        element[i] = tw__tensor_slice_view(c->batch[i], &row, c->at * (c->batch[i]->count / c->rows));
+        if (!element[i]) {
+            tw__element_end(element, i);
+            return tw__error_status();
+        }
+    }
+    c->at++;
+    return TW_OK;
+}
+
+static int64_t unbatch_cardinality(tw__dataset *dataset)
+{
+    int64_t n = tw__dataset_cardinality(dataset->input), rows = -1;
+    for (int i = 0; i < dataset->count; i++) {
+        const tw_shape *shape = &dataset->input->shapes[i];
+        rows = shape->rank > 0 && shape->dims[0] >= 0 ? shape->dims[0] : rows;
+    }
+    return n == TW_INFINITE || n == 0 ? n : n < 0 || rows < 1 ? TW_UNKNOWN_COUNT : n * rows;
+}
+
+static const tw__dataset_kind unbatch_kind = {
+    .class = TW_DATASET_CLASS("UnbatchDataset", tw__dataset, NULL), .cursor_size = sizeof(unbatch_cursor), .next = unbatch_next,
+    .stop = unbatch_stop, .cardinality = unbatch_cardinality,
+};
+
+static tw_status unbatch_compute(tw__kernel *kernel)
+{
+    tw__dataset *self = tw__dataset_make(kernel, &unbatch_kind, true);
+    if (self && self->count != self->input->count) {
+        tw_release(self);
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "elements of another number of components");
+    }
+    return tw__dataset_give(kernel, self);
+}
+
+TW_OP(UnbatchDataset,
+    .inputs = "input_dataset: variant", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP, .shape = tw__scalars_shape,
+    .compute = unbatch_compute, .doc = "The rows of elements.");
+
+static tw_status unbatch_init(void *self, const void *arguments)
+{
+    const struct tw_dataset *input = ((const tw_dataset_unbatch_args *)arguments)->input_dataset;
+    tw_spec *specs = tw__alloc_array((size_t)input->count + 1, sizeof *specs);
+    for (int i = 0; specs && i < input->count; i++) {
+        if (input->specs[i].shape.rank == 0) {
+            tw__free(specs);
+            return tw__fail(TW_VALUE_ERROR, "Cannot unbatch an input with scalar components.");
+        }
+        specs[i] = (tw_spec){ input->specs[i].dtype, tw__shape_row(&input->specs[i].shape) };
+    }
+    return specs ? tw__dataset_step(self, input, specs, &tw__op_UnbatchDataset, NULL, 0, NULL, 0) : tw__error_status();
+}
+
+TW_CLASS(dataset_unbatch, "data._UnbatchDataset(input_dataset: dataset) -> dataset", TW_STEP(unbatch_init), .doc = "The rows of elements: the inverse of batch.");

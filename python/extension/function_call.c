@@ -144,20 +144,30 @@ static void hold_code(const void *code, bool held)
     tw__py_leave(state);
 }
 
-/* One argument described. The members of **kwargs go by their own names. */
+/* One argument described. The members of *args and **kwargs are arguments of their own. */
 static PyObject *describe(tw__py_description *d, const parameter *p, PyObject *value)
 {
     PyObject *source = p->spec ? p->spec : value;
-    if (p->kind != VAR_KEYWORD || !PyDict_Check(source))
-        return tw__py_describe(d, source, p->name);
-    PyObject *keys = tw__py_ordered_keys(source), *made = keys ? PyDict_Copy(source) : NULL;
-    for (Py_ssize_t i = 0; made && i < PyList_Size(keys); i++) {
-        PyObject *key = PyList_GetItem(keys, i), *member = tw__py_describe(d, PyDict_GetItem(source, key), key);
-        if (!member || PyDict_SetItem(made, key, member) < 0)
-            Py_CLEAR(made);
-        Py_XDECREF(member);
+    if (p->kind == VAR_KEYWORD && PyDict_Check(source)) {
+        PyObject *keys = tw__py_ordered_keys(source), *made = keys ? PyDict_Copy(source) : NULL;
+        for (Py_ssize_t i = 0; made && i < PyList_Size(keys); i++) {
+            PyObject *key = PyList_GetItem(keys, i), *member = tw__py_describe(d, PyDict_GetItem(source, key), key);
+            if (!member || PyDict_SetItem(made, key, member) < 0)
+                Py_CLEAR(made);
+            Py_XDECREF(member);
+        }
+        Py_XDECREF(keys);
+        return made;
     }
-    Py_XDECREF(keys);
+    if (p->kind != VAR_POSITIONAL || !PyTuple_Check(source))
+        return tw__py_describe(d, source, p->name);
+    PyObject *made = PyTuple_New(PyTuple_Size(source));
+    for (Py_ssize_t i = 0; made && i < PyTuple_Size(source); i++) {
+        PyObject *name = PyUnicode_FromFormat("%U_%zd", p->name, i), *member = name ? tw__py_describe(d, PyTuple_GetItem(source, i), name) : NULL;
+        if (!member || PyTuple_SetItem(made, i, member) < 0)
+            Py_CLEAR(made);
+        Py_XDECREF(name);
+    }
     return made;
 }
 
@@ -166,17 +176,19 @@ static void *make_trace(void *context, const tw_shape *shapes, bool *once)
 {
     const tracing *t = context;
     function *self = t->self;
-    tw__py_description d = { .owner = self->tracer, .inputs = PyList_New(0), .names = PyList_New(0), .shapes = shapes };
-    PyObject *signature = d.inputs && d.names ? PyList_New(self->parameter_count) : NULL;
+    tw__py_description d = { .owner = self->tracer, .inputs = PyList_New(0), .names = PyList_New(0), .labels = PyList_New(0),
+                             .shapes = shapes };
+    PyObject *signature = d.inputs && d.names && d.labels ? PyList_New(self->parameter_count) : NULL;
     for (int i = 0; signature && i < self->parameter_count; i++) {
         PyObject *part = describe(&d, &self->parameters[i], t->arguments->values[i]);
         if (!part || PyList_SetItem(signature, i, part) < 0)
             Py_CLEAR(signature);
     }
-    PyObject *made = signature ? PyObject_CallMethod(self->tracer, "_trace", "OOO", signature, d.inputs, d.names) : NULL;
+    PyObject *made = signature ? PyObject_CallMethod(self->tracer, "_trace", "OOOO", signature, d.inputs, d.names, d.labels) : NULL;
     Py_XDECREF(signature);
     Py_XDECREF(d.inputs);
     Py_XDECREF(d.names);
+    Py_XDECREF(d.labels);
     if (made && !PyObject_TypeCheck(made, tw__py_graph_function_type)) {
         tw__py_error(PyExc_TypeError, "a trace must be a graph function, not %R", made);
         Py_CLEAR(made);

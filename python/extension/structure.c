@@ -161,9 +161,11 @@ static PyObject *clean_name(PyObject *name)
 static bool add_input(tw__py_description *d, PyObject *input, const char *given, PyObject *name)
 {
     PyObject *own = given ? PyUnicode_FromString(given) : NULL, *clean = own || !given ? clean_name(own ? own : name) : NULL;
-    bool good = input && clean && PyList_Append(d->inputs, input) == 0 && PyList_Append(d->names, clean) == 0;
+    PyObject *label = clean ? clean_name(own ? own : d->label) : NULL;
+    bool good = input && label && PyList_Append(d->inputs, input) == 0 && PyList_Append(d->names, clean) == 0 && PyList_Append(d->labels, label) == 0;
     Py_XDECREF(own);
     Py_XDECREF(clean);
+    Py_XDECREF(label);
     return good;
 }
 
@@ -256,6 +258,7 @@ static PyObject *describe_leaf(void *context, PyObject *value, PyObject *name)
 
 PyObject *tw__py_describe(tw__py_description *d, PyObject *value, PyObject *name)
 {
+    d->label = name;
     return tw__py_structures_load() ? tw__py_map(value, describe_leaf, d, name, 0) : NULL;
 }
 

@@ -41,10 +41,11 @@ typedef PyObject *(*tw__py_leaf)(void *context, PyObject *leaf, PyObject *name);
 PyObject *tw__py_map(PyObject *value, tw__py_leaf leaf, void *context, PyObject *name, int depth);
 
 /* An argument described: specs where tensors and variables are, objects that are told by identity held weakly. Appends to `inputs` what the
- * graph takes (TensorSpecs, variables) and to `names` what they are called. */
+ * graph takes (TensorSpecs, variables), to `names` their paths and to `labels` what the placeholders are called. */
 typedef struct tw__py_description {
     PyObject *owner;         /* the tracer: makes weak references */
-    PyObject *inputs, *names; /* lists */
+    PyObject *inputs, *names, *labels; /* lists: what the graph takes, by path and by argument */
+    PyObject *label;         /* of the argument that is described */
     const tw_shape *shapes;  /* of the key's tensors in order; those that are known by more calls */
     int next_shape, variable_count;
 } tw__py_description;

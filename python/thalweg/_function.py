@@ -31,6 +31,8 @@ class ConcreteFunction(_core.GraphFunction):
     name = property(lambda self: _core.GraphFunction.name.__get__(self).encode())
     captured_inputs = property(lambda self: self.captures)
     structured_outputs = property(lambda self: _core._pack(self._results, self.outputs))
+    output_dtypes = property(lambda self: _core._pack(self._results, [t.dtype for t in self.outputs]))
+    output_shapes = property(lambda self: _core._pack(self._results, [t.shape for t in self.outputs]))
 
     @property
     def variables(self):
@@ -42,7 +44,7 @@ class ConcreteFunction(_core.GraphFunction):
 
     def _bound(self, values):
         """Values of the parameters as they are passed: (name, kind, value), *args and **kwargs one by one."""
-        rows, rest = [], any(p.kind is p.VAR_POSITIONAL and value for p, value in zip(self._parameters, values))
+        rows, rest = [], any(p.kind is p.VAR_POSITIONAL for p in self._parameters)
         for p, value in zip(self._parameters, values):
             if p.kind is p.VAR_POSITIONAL:
                 rows += [("%s_%d" % (p.name, i), p.POSITIONAL_ONLY, v) for i, v in enumerate(value)]
@@ -252,7 +254,7 @@ class Tracer:
                     self._converted = autograph.convert(self.python_function)
         return self._converted
 
-    def _trace(self, signature, inputs, names):
+    def _trace(self, signature, inputs, names, labels):
         """Runs the body with symbolic tensors; a concrete function."""
         import thalweg
         run, structure = self._callable(), []
@@ -275,7 +277,7 @@ class Tracer:
         name = "__inference_%s_%d" % (self._name, next(_numbers))
         from thalweg.autograph import control  # layers that are called inside are converted, too, unless this function is not
         with control.Disabled() if not self._autograph else control.Enabled():
-            concrete = _core.trace(ConcreteFunction, name, names, inputs, body)
+            concrete = _core.trace(ConcreteFunction, name, labels, inputs, body)
         concrete._results = structure[0]
         concrete._parameters, concrete._signature, concrete._names = self._parameters, signature, names
         numbers = iter(range(len(inputs)))

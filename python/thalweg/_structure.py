@@ -105,6 +105,8 @@ def spec_of(tensor):
 
 def cast_text(value, spec):
     """Says that an argument is nothing of the kind."""
+    if isinstance(spec, dict) and isinstance(value, dict):
+        return "%s has different keys with the TraceType %s." % (value, type_text(spec))
     shown = spec_of(value) if _core.is_tensor(value) else value
     return "Can not cast %s to %s" % (type_text(shown), type_text(spec))
 

@@ -166,7 +166,7 @@ tw_status tw__tensor_spec_check(const tw_tensor_spec *spec, const tw_tensor *ten
     if (tensor->dtype == spec->dtype && tw__shape_compatible(&spec->shape, &tensor->shape))
         return TW_OK;
     tw__text got = { 0 }, wanted = { 0 };
-    spec_text(&(tw_tensor_spec){ .shape = tensor->shape, .dtype = tensor->dtype }, &got);
+    spec_text(&(tw_tensor_spec){ .shape = tensor->shape, .dtype = tensor->dtype, .name = spec->name }, &got);
     spec_text(spec, &wanted);
     tw_status status = tw__fail(TW_TYPE_ERROR, "Can not cast %s to %s", got.data ? got.data : "", wanted.data ? wanted.data : "");
     tw__text_free(&got);

@@ -143,6 +143,23 @@ static tw__graph *graph_of_call(tw_tensor *const *inputs, int input_count)
     return tw__tracing;
 }
 
+/* Inputs that must have one dtype have not: a graph words it in its own way. Lists of inputs are left to the error that is there. */
+static tw_status name_conflict(const tw_op *op, const tw_dtype *dtypes, int input_count)
+{
+    const tw__op_signature *signature = tw__op_signature_of(op);
+    for (int i = 1; signature->input_count == input_count && i < input_count; i++) {
+        for (int k = 0; k < i; k++) {
+            const tw__arg *one = &signature->inputs[k], *other = &signature->inputs[i];
+            if (one->type_attr < 0 || one->type_attr != other->type_attr || dtypes[k] == dtypes[i])
+                continue;
+            tw_clear_error();
+            return tw__fail(TW_TYPE_ERROR, "Input '%s' of '%s' Op has type %s that does not match type %s of argument '%s'.", other->name, op->name,
+                            tw_dtype_name(dtypes[i]), tw_dtype_name(dtypes[k]), one->name);
+        }
+    }
+    return tw_error_code();
+}
+
 /* The call while the thread traces: a node instead of a run. */
 static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
                             tw_tensor **outputs, int *output_count, const tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,
@@ -154,9 +171,7 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
         const tw_tensor *outside = NULL;
         for (int i = 0; i < input_count && !outside; i++)
             outside = inputs[i]->node ? inputs[i] : NULL;
-        return tw__fail(TW_TYPE_ERROR,
-                        "%s: <tf.Tensor '%s:%d' shape=%s dtype=%s> is out of scope and cannot be used here: it belongs to a function that was traced",
-                        op->name, outside->node->name, outside->node_output, tw__shape_text(&outside->shape), tw_dtype_name(outside->dtype));
+        return tw__graph_out_of_scope(outside);
     }
     tw_tensor *few[FEW], **values = input_count <= FEW ? few : tw__alloc_array((size_t)input_count, sizeof *values);
     if (!values)
@@ -164,6 +179,8 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
     for (int i = 0; i < input_count; i++)
         values[i] = inputs[i]->data ? inputs[i] : NULL;
     tw_status status = tw__op_resolve(op, dtypes, input_count, attrs, attr_count, complete, out_dtypes, *output_count, &count);
+    if (status == TW_INVALID_ARGUMENT)
+        status = name_conflict(op, dtypes, input_count);
     for (int i = 0; i < count; i++) {
         out_shapes[i].rank = -1;
         outputs[i] = NULL;

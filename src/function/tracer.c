@@ -167,6 +167,8 @@ void *tw__tracer_find(tw__tracer *t, const tw__call_key *key)
     void *found = tw__call_cache_find(t->cache, key);
     if (found) {
         found = t->retain(found);
+        if (__builtin_expect(found == t->spare, 0))
+            t->spare = NULL;
         atomic_fetch_add_explicit(&t->calls, 1, memory_order_relaxed);
     }
     tw__hold_give(&t->lock);
@@ -224,10 +226,10 @@ void *tw__tracer_trace(tw__tracer *t, const tw__call_key *key, tw__trace_maker m
     if (!t->was_traced) {
         value = make_one(t, make, context, shapes, &once, false, &made_variables);
         t->was_traced |= value != NULL;
-        t->made_variables |= value && made_variables;
         if (value && made_variables) {
             t->drop(value);
             value = make_one(t, make, context, shapes, &once, true, &made_variables);
+            t->spare = value;
         }
     } else {
         value = make_one(t, make, context, shapes, &once, true, &made_variables);
@@ -257,5 +259,5 @@ void tw__tracer_forget(tw__tracer *t, const void *identity)
 
 int64_t tw__tracer_count(const tw__tracer *t)
 {
-    return t->traces - t->made_variables;
+    return t->traces - (t->spare != NULL);
 }

@@ -15,7 +15,8 @@ typedef struct tw__tracer {
     const void *code;         /* what calls and traces are counted by, for warnings: functions of one code share the count */
     void (*code_held)(const void *code, bool held); /* told when the count begins and ceases to hold the code; or NULL */
     bool widens;              /* a second shape makes a trace for both: dimensions that differ are unknown in it */
-    bool was_traced, made_variables;
+    bool was_traced;
+    const void *spare;        /* traced again without variables at the first call, and not called since; not counted as long */
     _Atomic int64_t traces, calls;
     _Atomic uint32_t lock;    /* tw__hold_take: of the cache */
 } tw__tracer;
@@ -33,7 +34,7 @@ typedef void *(*tw__trace_maker)(void *context, const tw_shape *shapes, bool *on
 void *tw__tracer_trace(tw__tracer *tracer, const tw__call_key *key, tw__trace_maker make, void *context);
 /* An object that calls were told apart by has ended. */
 void tw__tracer_forget(tw__tracer *tracer, const void *identity);
-/* How many traces there were, without the first one if it made variables. */
+/* How many traces there were. Of the two at a first call that makes variables, TensorFlow makes the second at the second call: likewise here. */
 int64_t tw__tracer_count(const tw__tracer *tracer);
 
 /* Traces are made one at a time, in the whole process: bodies may call each other. A thread that traces may begin again. */

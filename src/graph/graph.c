@@ -333,6 +333,18 @@ tw_status tw__graph_capture(tw__graph *graph, tw_tensor *outside, tw__node *insi
     return TW_OK;
 }
 
+tw_status tw__graph_out_of_scope(const tw_tensor *tensor)
+{
+    char *shape = tw__shape_tuple(&tensor->shape);
+    tw__fail(TW_TYPE_ERROR,
+             "<tf.Tensor '%s:%d' shape=%s dtype=%s> is out of scope and cannot be used here. Use return values, explicit Python locals or "
+             "TensorFlow collections to access it.\nPlease see "
+             "https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_return_values for more information.",
+             tensor->node->name, tensor->node_output, shape ? shape : "", tw_dtype_name(tensor->dtype));
+    tw__free(shape);
+    return TW_TYPE_ERROR;
+}
+
 tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
 {
     if (tensor->node && tensor->node->graph == graph)
@@ -340,9 +352,7 @@ tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
     if (tensor->node && tensor->symbolic_value && !may_have_gradient(tensor))
         tensor = tensor->symbolic_value;
     if (tensor->node && !encloses(tensor->node->graph, graph)) {
-        tw__fail(TW_TYPE_ERROR,
-                 "<tf.Tensor '%s:%d'> is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow collections to access it.",
-                 tensor->node->name, tensor->node_output);
+        tw__graph_out_of_scope(tensor);
         return NULL;
     }
     int64_t index = tw__pointer_map_get(&graph->captured, tensor, -1);

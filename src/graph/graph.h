@@ -36,8 +36,8 @@ struct tw__node {
     tw__node **controls; /* nodes that it follows without using their values */
     int control_count;
     int output_count;
-    tw_dtype *out_dtypes;
-    tw_shape *out_shapes;
+    tw_dtype *_Atomic out_dtypes; /* atomic: runs of plans read them while a derivative gives the node a richer form */
+    tw_shape *_Atomic out_shapes;
     /* The same node with more inputs and outputs, for those who ask for an output that this form lacks; NULL if there is none. A loop that is
      * differentiated gets one, which keeps what its gradient needs. out_dtypes and out_shapes are long enough for the richest form. */
     tw__node *rich;
@@ -131,6 +131,8 @@ tw_tensor *tw__graph_placeholder(tw__graph *graph, tw_dtype dtype, const tw_shap
 tw_tensor *tw__graph_constant(tw__graph *graph, tw_tensor *value, const char *name);
 /* The tensor as one of this graph: itself, a constant, or a capture. A new reference. */
 tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor);
+/* Fails: a tensor of a graph is used where that graph is not traced. */
+tw_status tw__graph_out_of_scope(const tw_tensor *tensor);
 /* From now on the node stands for a tensor from outside. */
 tw_status tw__graph_capture(tw__graph *graph, tw_tensor *outside, tw__node *inside);
 tw__node *tw__graph_find(const tw__graph *graph, const char *name);

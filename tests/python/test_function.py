@@ -454,3 +454,30 @@ def test_arrays_of_all_layouts_are_arguments():
     read_only = base.copy()
     read_only.flags.writeable = False
     assert np.array_equal(f(read_only).numpy(), base + 1)
+
+
+def test_a_variable_both_as_argument_and_from_outside():
+    e, a = tf.Variable(3.0), tf.Variable(39.0)
+
+    @tf.function
+    def g(v):
+        return v * 10.0 + e
+    assert g(e).numpy() == 33.0 and g(a).numpy() == 393.0 and g.experimental_get_tracing_count() == 1
+
+    @tf.function
+    def h(v):
+        with tf.GradientTape() as tape:
+            y = v * v
+        v.assign_sub(0.25 * tape.gradient(y, v))
+        return g(v)
+    assert h(e).numpy() == 16.5 and e.numpy() == 1.5 and h(a).numpy() == 196.5 and h.experimental_get_tracing_count() == 1
+
+
+def test_variables_as_arguments_are_not_kept():
+    f = tf.function(lambda v: v + 1.0)
+    v = tf.Variable(1.0)
+    f(v)
+    gone = weakref.ref(v)
+    del v
+    gc.collect()
+    assert gone() is None and f(tf.Variable(5.0)).numpy() == 6.0

@@ -51,7 +51,7 @@ class control_dependencies_of:
 
     def __init__(self, graph, inputs):
         self._graph, self._inputs = graph, inputs
-        self._operations = None if inputs is None else [self._operation(x) for x in inputs]
+        self._operations = None if inputs is None else [o for o in map(self._operation, inputs) if o is not None]
 
     def _operation(self, value):
         if isinstance(value, tf.IndexedSlices):
@@ -59,6 +59,8 @@ class control_dependencies_of:
         convert = getattr(value, "_as_graph_element", None)
         if convert is not None:
             value = convert()
+            if value is None:
+                return None  # what an assignment in a function gives: it stands in the program's order anyway
         if _core.is_symbolic(value):
             value = value.op
         if not isinstance(value, tf.Operation):

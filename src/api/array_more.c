@@ -348,6 +348,17 @@ TW_API(linalg_tensor_diag_part, "linalg.tensor_diag_part(input: tensor, name: st
 
 /* ---- counting ---- */
 
+/* One more than the greatest number, between the two lengths where they are given; none of no numbers. */
+static tw_tensor *bin_count(tw_tensor *numbers, int64_t least, int64_t most)
+{
+    tw_dtype dtype = numbers ? numbers->dtype : TW_INT32;
+#define NUMBER(value) (dtype == TW_INT64 ? tw_tensor_int64(value) : tw_tensor_int((int32_t)(value)))
+    tw_tensor *size = TW_G2(Max, tw_retain(numbers), tw_tensor_int(0));
+    size = TW_G2(Maximum, TW_G2(AddV2, size, NUMBER(1)), NUMBER(least != TW_NO_INT && least > 0 ? least : 0));
+    return most != TW_NO_INT ? TW_G2(Minimum, size, NUMBER(most)) : size;
+#undef NUMBER
+}
+
 TW_API(math_bincount,
        "math.bincount(arr: tensor<int32>, weights: tensor = None, minlength: int = None, maxlength: int = None, dtype: dtype = int32, "
        "name: str = None, axis: int = None, binary_output: bool = False) -> tensor",
@@ -362,23 +373,9 @@ TW_API(math_bincount,
         tw__fail(TW_TYPE_ERROR, "tf.math.bincount: arr must be int32 or int64, got %s", tw_dtype_name(arr->dtype));
         return NULL;
     }
-    int64_t size = 0;
-    for (int64_t i = 0; i < arr->count; i++) {
-        int64_t value = tw_tensor_int_at(arr, i);
-        size = value >= size ? value + 1 : size;
-    }
-    if (args->minlength != TW_NO_INT && args->minlength > size)
-        size = args->minlength;
-    if (args->maxlength != TW_NO_INT && args->maxlength < size)
-        size = args->maxlength;
-    tw_auto tw_tensor *number = arr->dtype == TW_INT64 ? tw_tensor_int64(size) : tw_tensor_int((int32_t)size);
+    tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(args->arr), tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64));
+    tw_auto tw_tensor *number = bin_count(flat, args->minlength, args->maxlength);
     tw_auto tw_tensor *weights = args->weights ? tw_retain(args->weights) : tw_tensor_new(args->dtype, TW_SHAPE(0), NULL);
-    tw_tensor *x = tw_retain(args->arr);
-    if (args->axis != -1)
-        x = TW_G2(Reshape, x, tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64));
-    tw_tensor *out = x && number && weights ? tw__call(&tw__op_DenseBincount, TW_IN(x, number, weights), 3,
-                                                       TW_WITH(TW_A_BOOL("binary_output", args->binary_output)), 1)
-                                            : NULL;
-    tw_release(x);
-    return out;
+    return tw__call(&tw__op_DenseBincount, TW_IN(args->axis == -1 ? args->arr : flat, number, weights), 3,
+                    TW_WITH(TW_A_BOOL("binary_output", args->binary_output)), 1);
 }

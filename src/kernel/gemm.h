@@ -22,6 +22,8 @@ tw_status tw__gemm_float(int64_t m, int64_t n, int64_t k, const float *a, int64_
 tw_status tw__gemm_float_then(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b,
                               int64_t b_row, int64_t b_column, float *c, int64_t c_row, const tw__epilogue *then);
 
+/* c[m, n] = a[m, k] b for doubles, a and c contiguous, by tiles in registers (gemm_double.c). False: not on this machine or for so small a product. */
+bool tw__gemm_double(int64_t m, int64_t n, int64_t k, const double *a, tw__matrix b, double *c, tw_status *status);
 /* The same for every numeric dtype; half and bfloat16 sum in float. UNIMPLEMENTED for what can't be multiplied. */
 tw_status tw__gemm(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a, tw__matrix b, void *c);
 tw_status tw__gemm_then(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a, tw__matrix b, void *c, const tw__epilogue *then);

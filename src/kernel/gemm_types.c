@@ -164,13 +164,14 @@ tw_status tw__gemm(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a
         else
             copy_matrix(dtype, own_a, a, m, k);
     }
-    if (status == TW_OK && (b.column != 1 || b.row != n || b.conjugate)) {
+    bool done = status == TW_OK && dtype == TW_FLOAT64 && tw__gemm_double(m, n, k, own_a ? own_a : a.data, b, c, &status);
+    if (!done && status == TW_OK && (b.column != 1 || b.row != n || b.conjugate)) {
         if (!(own_b = tw__alloc((size_t)(k * n) * size)))
             status = tw__error_status();
         else
             copy_matrix(dtype, own_b, b, k, n);
     }
-    if (status == TW_OK) {
+    if (!done && status == TW_OK) {
         job of = { n, k, own_a ? own_a : a.data, own_b ? own_b : b.data, c };
         int64_t row_work = n * k > 0 ? n * k : 1, grain = WORK_PER_CHUNK / row_work + 1;
         if (m <= grain)

@@ -355,6 +355,49 @@ tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, 
     return TW_INVALID_ARGUMENT;
 }
 
+/* Slices of plain elements by indices that were not checked yet; `outside`: one of them is outside. */
+typedef struct nd_job {
+    const tw_tensor *params, *indices;
+    tw_tensor *out;
+    int depth;
+    int64_t strides[TW_MAX_RANK];
+    size_t bytes, size;
+    bool outside;
+} nd_job;
+
+#define ND_ROWS(type)                                                                                           \
+    for (int64_t r = begin; r < end; r++) {                                                                     \
+        const type *index = (const type *)job->indices->data + r * job->depth;                                  \
+        int64_t offset = 0;                                                                                     \
+        bool inside = true;                                                                                     \
+        for (int i = 0; i < job->depth; i++) {                                                                  \
+            inside &= index[i] >= 0 && index[i] < job->params->shape.dims[i];                                   \
+            offset += index[i] * job->strides[i];                                                               \
+        }                                                                                                       \
+        if (!inside) {                                                                                          \
+            __atomic_store_n(&job->outside, true, __ATOMIC_RELAXED);                                            \
+            return;                                                                                             \
+        }                                                                                                       \
+        const char *from = (const char *)job->params->data + (size_t)offset * job->size;                        \
+        char *to = (char *)job->out->data + (size_t)r * job->bytes;                                             \
+        if (job->bytes == 4)                                                                                    \
+            memcpy(to, from, 4);                                                                                \
+        else if (job->bytes == 8)                                                                               \
+            memcpy(to, from, 8);                                                                                \
+        else                                                                                                    \
+            memcpy(to, from, job->bytes);                                                                       \
+    }
+
+static void nd_rows(void *context, int64_t begin, int64_t end)
+{
+    nd_job *job = context;
+    if (job->indices->dtype == TW_INT32) {
+        ND_ROWS(int32_t)
+    } else {
+        ND_ROWS(int64_t)
+    }
+}
+
 static tw_status nd_compute(tw__kernel *kernel)
 {
     const tw_tensor *params = kernel->inputs[0], *indices = kernel->inputs[1];
@@ -365,6 +408,17 @@ static tw_status nd_compute(tw__kernel *kernel)
     for (int i = (int)depth; i < params->shape.rank; i++)
         inner *= params->shape.dims[i];
     size_t size = tw__element_size(out->dtype);
+    bool plain = out->dtype != TW_STRING && out->dtype != TW_RESOURCE && out->dtype != TW_VARIANT;
+    if (plain && (indices->dtype == TW_INT32 || indices->dtype == TW_INT64)) {
+        nd_job job = { .params = params, .indices = indices, .out = out, .depth = (int)depth, .bytes = (size_t)inner * size, .size = size };
+        tw__strides(&params->shape, job.strides);
+        if (rows * (inner + 16) < 65536)
+            nd_rows(&job, 0, rows);
+        else
+            tw__parallel(rows, 16384 / (inner + 16) + 1, nd_rows, &job);
+        if (!job.outside)
+            return TW_OK;
+    }
     for (int64_t r = 0; r < rows; r++) {
         int64_t offset;
         TW_TRY(tw__nd_offset(kernel->op, indices, r, &params->shape, "param shape", &offset));

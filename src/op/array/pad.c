@@ -152,20 +152,40 @@ static int64_t mirrored(int64_t at, int64_t before, int64_t dim, int offset)
     return place < dim ? place : 2 * dim - 1 - place - offset;
 }
 
-/* For each element of the padded array, the element inside that it shows; `apply` gets both flat indices. */
-static tw_status mirror_walk(const tw_shape *padded, const tw_shape *inside, const int64_t *before, int offset,
-                             tw_status (*apply)(void *context, int64_t outer, int64_t inner), void *context)
+/* The inner dimensions that are not padded are one: `rank` outer ones are left, and elements that stand together. */
+static int whole_inside(const tw_shape *padded, const tw_shape *inside, int64_t *together)
 {
-    int64_t to[TW_MAX_RANK], from[TW_MAX_RANK], count = 1;
-    tw__strides(padded, to);
+    int rank = padded->rank;
+    for (*together = 1; rank > 0 && padded->dims[rank - 1] == inside->dims[rank - 1]; rank--)
+        *together *= padded->dims[rank - 1];
+    return rank;
+}
+
+/* For each run of elements of the padded array, the run inside that it shows; `apply` gets both flat indices and the length. Along the last
+ * padded dimension the middle is one run. */
+static tw_status mirror_walk(const tw_shape *padded, const tw_shape *inside, const int64_t *before, int offset,
+                             tw_status (*apply)(void *context, int64_t outer, int64_t inner, int64_t count), void *context)
+{
+    int64_t together, from[TW_MAX_RANK], rows = 1;
+    int rank = whole_inside(padded, inside, &together);
     tw__strides(inside, from);
-    for (int i = 0; i < padded->rank; i++)
-        count *= padded->dims[i];
-    for (int64_t at = 0; at < count; at++) {
-        int64_t inner = 0;
-        for (int i = 0; i < padded->rank; i++)
-            inner += mirrored(at / to[i] % padded->dims[i], before[i], inside->dims[i], offset) * from[i];
-        TW_TRY(apply(context, at, inner));
+    if (rank == 0)
+        return apply(context, 0, 0, together);
+    int64_t width = padded->dims[rank - 1], middle = inside->dims[rank - 1], first = before[rank - 1];
+    for (int i = 0; i + 1 < rank; i++)
+        rows *= padded->dims[i];
+    for (int64_t row = 0; together && row < rows; row++) {
+        int64_t base = 0, rest = row, outer = row * width * together;
+        for (int i = rank - 2; i >= 0; i--) {
+            base += mirrored(rest % padded->dims[i], before[i], inside->dims[i], offset) * from[i];
+            rest /= padded->dims[i];
+        }
+        for (int64_t at = 0; at < width;) {
+            int64_t inner = base + mirrored(at, first, middle, offset) * together;
+            int64_t count = at == first && middle ? middle : 1;
+            TW_TRY(apply(context, outer + at * together, inner, count * together));
+            at += count;
+        }
     }
     return TW_OK;
 }
@@ -175,19 +195,19 @@ typedef struct mirror_pair {
     const tw_tensor *from;
 } mirror_pair;
 
-static tw_status copy_one(void *context, int64_t outer, int64_t inner)
+static tw_status copy_run(void *context, int64_t outer, int64_t inner, int64_t count)
 {
     const mirror_pair *m = context;
     size_t size = tw__element_size(m->to->dtype);
-    return tw__copy_elements(m->to->dtype, (char *)m->to->data + (size_t)outer * size, (const char *)m->from->data + (size_t)inner * size, 1);
+    return tw__copy_elements(m->to->dtype, (char *)m->to->data + (size_t)outer * size, (const char *)m->from->data + (size_t)inner * size, count);
 }
 
-static tw_status add_one(void *context, int64_t outer, int64_t inner)
+static tw_status add_run(void *context, int64_t outer, int64_t inner, int64_t count)
 {
     const mirror_pair *m = context;
     size_t size = tw__element_size(m->to->dtype);
     return tw__combine_elements(TW__COMBINE_ADD, m->to->dtype, (char *)m->to->data + (size_t)inner * size,
-                                (const char *)m->from->data + (size_t)outer * size, 1);
+                                (const char *)m->from->data + (size_t)outer * size, count);
 }
 
 static tw_status mirror_compute(tw__kernel *kernel)
@@ -196,7 +216,7 @@ static tw_status mirror_compute(tw__kernel *kernel)
     int64_t before[TW_MAX_RANK], after[TW_MAX_RANK];
     TW_TRY(read_paddings(kernel->op, &in->shape, kernel->inputs[1], before, after));
     mirror_pair pair = { kernel->outputs[0], in };
-    return mirror_walk(&kernel->outputs[0]->shape, &in->shape, before, mirror_offset(kernel->op, kernel->attrs), copy_one, &pair);
+    return mirror_walk(&kernel->outputs[0]->shape, &in->shape, before, mirror_offset(kernel->op, kernel->attrs), copy_run, &pair);
 }
 
 static tw_status mirror_gradient(tw__gradient *gradient)
@@ -243,7 +263,7 @@ static tw_status fold_compute(tw__kernel *kernel)
     TW_TRY(read_paddings(kernel->op, &in->shape, kernel->inputs[1], before, after));
     memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
     mirror_pair pair = { out, in };
-    return mirror_walk(&in->shape, &out->shape, before, mirror_offset(kernel->op, kernel->attrs), add_one, &pair);
+    return mirror_walk(&in->shape, &out->shape, before, mirror_offset(kernel->op, kernel->attrs), add_run, &pair);
 }
 
 TW_OP(MirrorPadGrad,

@@ -1,5 +1,6 @@
 /* Sums of rows by segment (UnsortedSegmentSum, SegmentSum) and rows put into order by index (DynamicStitch). */
 #include "kernel/copy.h"
+#include "kernel/reduce.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "rows.h"
@@ -112,12 +113,32 @@ static tw_status sorted_shape(tw__inference *inference)
     return TW_OK;
 }
 
+static inline int64_t id_at(const tw_tensor *ids, int64_t i)
+{
+    return ids->dtype == TW_INT32 ? ((const int32_t *)ids->data)[i] : ((const int64_t *)ids->data)[i];
+}
+
+/* Of single numbers: those of a segment stand together. */
+static void sum_runs(const tw__reducer *sum, const tw_tensor *data, const tw_tensor *ids, tw_tensor *out)
+{
+    size_t size = tw__element_size(out->dtype);
+    for (int64_t begin = 0, end; begin < ids->count; begin = end) {
+        int64_t id = id_at(ids, begin);
+        for (end = begin + 1; end < ids->count && id_at(ids, end) == id;)
+            end++;
+        _Alignas(16) char total[16];
+        sum->start(total, 1);
+        sum->rows(total, (const char *)data->data + (size_t)begin * size, 1, 0, end - begin);
+        sum->finish((char *)out->data + (size_t)id * size, total, 1, end - begin);
+    }
+}
+
 static tw_status sorted_compute(tw__kernel *kernel)
 {
     const tw_tensor *data = kernel->inputs[0], *ids = kernel->inputs[1];
     int64_t last = -1, inner = 1;
     for (int64_t i = 0; i < ids->count; i++) {
-        int64_t id = tw_tensor_int_at(ids, i);
+        int64_t id = id_at(ids, i);
         if (id < 0)
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids must be >= 0: Segment id %lld out of range [Op:%s]", (long long)id,
                               kernel->op->name);
@@ -137,8 +158,13 @@ static tw_status sorted_compute(tw__kernel *kernel)
         inner *= shape.dims[i];
     size_t size = tw__element_size(out->dtype);
     memset(out->data, 0, (size_t)out->count * size);
+    const tw__reducer *sum = tw__reducer_find(TW__REDUCE_SUM, out->dtype);
+    if (inner == 1 && sum) {
+        sum_runs(sum, data, ids, out);
+        return TW_OK;
+    }
     for (int64_t i = 0; i < ids->count; i++)
-        TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, (char *)out->data + (size_t)(tw_tensor_int_at(ids, i) * inner) * size,
+        TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, (char *)out->data + (size_t)(id_at(ids, i) * inner) * size,
                                     (const char *)data->data + (size_t)(i * inner) * size, inner));
     return TW_OK;
 }

@@ -76,6 +76,73 @@ static tw_status table_grow(table *t)
     return TW_OK;
 }
 
+static uint64_t key_of(const void *data, int64_t i, size_t size)
+{
+    switch (size) {
+    case 1:
+        return ((const uint8_t *)data)[i];
+    case 2:
+        return ((const uint16_t *)data)[i];
+    case 4:
+        return ((const uint32_t *)data)[i];
+    default:
+        return ((const uint64_t *)data)[i];
+    }
+}
+
+/* ---- integers that lie close together: a table with a place for each ---- */
+
+/* Of int32 or int64: the least of them, and how many there are from it to the greatest; 0 if that is more than a table is worth. */
+static int64_t range_of(const tw_tensor *in, int64_t *least)
+{
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    if (in->count < 64)
+        return 0;
+#define EXTENT(type)                                                        \
+    for (int64_t i = 0; i < in->count; i++) {                               \
+        type value = ((const type *)in->data)[i];                           \
+        low = value < low ? value : low;                                    \
+        high = value > high ? value : high;                                 \
+    }
+    if (in->dtype == TW_INT32) {
+        EXTENT(int32_t)
+    } else {
+        EXTENT(int64_t)
+    }
+    *least = low;
+    uint64_t range = (uint64_t)high - (uint64_t)low;
+    return range < (uint64_t)in->count * 4 && range < INT32_MAX ? (int64_t)range + 1 : 0;
+}
+
+static tw_status find_close(const tw_tensor *in, tw_tensor *places, int64_t *firsts, int64_t least, int64_t range, int64_t *found)
+{
+    int32_t *numbers = tw__alloc_array((size_t)range, sizeof *numbers); /* of the value + 1, 0: not met yet */
+    if (!numbers)
+        return tw__error_status();
+    int64_t count = 0;
+#define NUMBER(type, place)                                          \
+    for (int64_t i = 0; i < in->count; i++) {                        \
+        int32_t *number = &numbers[((const type *)in->data)[i] - least]; \
+        if (!*number) {                                              \
+            firsts[count] = i;                                       \
+            *number = (int32_t)++count;                              \
+        }                                                            \
+        ((place *)places->data)[i] = *number - 1;                    \
+    }
+    if (in->dtype == TW_INT32 && places->dtype == TW_INT32) {
+        NUMBER(int32_t, int32_t)
+    } else if (in->dtype == TW_INT32) {
+        NUMBER(int32_t, int64_t)
+    } else if (places->dtype == TW_INT32) {
+        NUMBER(int64_t, int32_t)
+    } else {
+        NUMBER(int64_t, int64_t)
+    }
+    tw__free(numbers);
+    *found = count;
+    return TW_OK;
+}
+
 /* places[i] and firsts as below. */
 static tw_status find_numbers(const tw_tensor *in, tw_tensor *places, int64_t *firsts, int64_t *found)
 {
@@ -94,10 +161,9 @@ static tw_status find_numbers(const tw_tensor *in, tw_tensor *places, int64_t *f
             number = t.found + nans++;
             firsts[number] = i;
         } else {
-            uint64_t key = 0;
-            char space[16];
-            size_t key_size;
-            memcpy(&key, can_be_nan ? element_key(in, i, &key_size, space) : (const char *)in->data + (size_t)i * size, size);
+            uint64_t key = key_of(in->data, i, size);
+            if (can_be_nan && key == (uint64_t)1 << (8 * size - 1))
+                key = 0; /* -0.0 is 0.0 */
             int64_t *slot = slot_of(&t, key);
             if (!*slot) {
                 t.keys[t.found] = key;
@@ -160,7 +226,10 @@ static tw_status unique_compute(tw__kernel *kernel)
     int64_t *firsts = tw__alloc_array((size_t)in->count + 1, sizeof *firsts), found = 0; /* where each value first stands */
     tw_status status = firsts ? TW_OK : tw__error_status();
     bool numbers = in->dtype != TW_STRING && tw__element_size(in->dtype) <= sizeof(uint64_t) && !tw__dtype_is_complex(in->dtype);
-    if (status == TW_OK)
+    int64_t least, range = numbers && (in->dtype == TW_INT32 || in->dtype == TW_INT64) && in->count < INT32_MAX ? range_of(in, &least) : 0;
+    if (status == TW_OK && range)
+        status = find_close(in, places, firsts, least, range, &found);
+    else if (status == TW_OK)
         status = numbers ? find_numbers(in, places, firsts, &found) : find_any(in, places, firsts, &found);
     tw_tensor *out = status == TW_OK ? tw__output(kernel, 0, &TW_SHAPE(found)) : NULL;
     if (status == TW_OK && !out)

@@ -118,6 +118,20 @@ static tw_status where_shape(tw__inference *inference)
     return TW_OK;
 }
 
+/* Eight at a time: a product by ones adds up the bytes of a word. */
+static int64_t count_true(const bool *set, int64_t count)
+{
+    int64_t found = 0, i = 0;
+    for (; i + 8 <= count; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, set + i, sizeof eight);
+        found += (int64_t)(eight * UINT64_C(0x0101010101010101) >> 56);
+    }
+    for (; i < count; i++)
+        found += set[i];
+    return found;
+}
+
 static tw_status where_compute(tw__kernel *kernel)
 {
     tw_tensor *x = kernel->inputs[0];
@@ -132,22 +146,33 @@ static tw_status where_compute(tw__kernel *kernel)
     if (truth != x)
         tw__cast_run(x->dtype, TW_BOOL, x->data, truth->data, x->count, false);
     const bool *set = truth->data;
-    int64_t found = 0;
-    for (int64_t i = 0; i < x->count; i++)
-        found += set[i];
-    tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(found, shape->rank));
+    tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(count_true(set, x->count), shape->rank));
     if (!out)
         return tw__error_status();
-    int64_t *place = out->data;
-    for (int64_t i = 0; i < x->count; i++) {
-        if (!set[i])
-            continue;
-        int64_t rest = i;
-        for (int axis = shape->rank - 1; axis >= 0; axis--) {
-            place[axis] = rest % shape->dims[axis];
+    int64_t *place = out->data, row = shape->dims[shape->rank - 1], rows = row ? x->count / row : 0;
+    for (int64_t r = 0; r < rows; r++, set += row) {
+        int64_t lead[TW_MAX_RANK], rest = r;
+        for (int axis = shape->rank - 2; axis >= 0; axis--) {
+            lead[axis] = rest % shape->dims[axis];
             rest /= shape->dims[axis];
         }
-        place += shape->rank;
+        for (int64_t i = 0; i < row;) {
+            uint64_t eight = 1;
+            if (i + 8 <= row)
+                memcpy(&eight, set + i, sizeof eight);
+            if (!eight) { /* none of eight */
+                i += 8;
+                continue;
+            }
+            int64_t stop = i + 8 <= row ? i + 8 : row;
+            for (; i < stop; i++) {
+                if (!set[i])
+                    continue;
+                for (int axis = 0; axis < shape->rank - 1; axis++)
+                    *place++ = lead[axis];
+                *place++ = i;
+            }
+        }
     }
     return TW_OK;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernel/copy.h"
 #include "kernel/order.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
@@ -249,45 +250,82 @@ static tw_status bins_shape(tw__inference *inference)
     return TW_OK;
 }
 
-static void count_one(tw_tensor *out, int64_t place, const tw_tensor *weights, int64_t i, bool binary)
-{
-#define COUNT(type)                                                                              \
+/* Counts of a part of the input. Integers and counts of few numbers are added up in parts, side by side. */
+typedef struct counting {
+    const tw_tensor *in, *weights;
+    tw_dtype dtype;      /* of the counts */
+    char *bins;          /* `parts` times `size`, or of all rows */
+    int64_t size, columns, parts;
+    bool binary, negative;
+} counting;
+
+#define COUNT(index, type)                                                                       \
     do {                                                                                         \
-        type *bin = (type *)out->data + place;                                                   \
-        *bin = binary ? 1 : *bin + (weights->count ? ((const type *)weights->data)[i] : 1);      \
+        const index *values = c->in->data;                                                       \
+        const type *weights = c->weights->count ? c->weights->data : NULL;                       \
+        type *bins = (type *)c->bins + part * c->size;                                           \
+        for (int64_t i = begin; i < end; i++) {                                                  \
+            index value = values[i];                                                             \
+            negative |= value < 0;                                                               \
+            if (value < 0 || value >= c->size)                                                   \
+                continue;                                                                        \
+            type *bin = bins + (c->columns ? i / c->columns * c->size : 0) + value;              \
+            *bin = c->binary ? 1 : *bin + (weights ? weights[i] : 1);                            \
+        }                                                                                        \
     } while (0)
-    switch (out->dtype) {
-    case TW_INT32:
-        COUNT(uint32_t); /* goes round */
-        break;
-    case TW_INT64:
-        COUNT(uint64_t);
-        break;
-    case TW_FLOAT32:
-        COUNT(float);
-        break;
-    default:
-        COUNT(double);
+#define COUNT_BY(type)                   \
+    do {                                 \
+        if (c->in->dtype == TW_INT32)    \
+            COUNT(int32_t, type);        \
+        else                             \
+            COUNT(int64_t, type);        \
+    } while (0)
+
+static void count_parts(void *context, int64_t first, int64_t last)
+{
+    counting *c = context;
+    for (int64_t part = first; part < last; part++) {
+        int64_t begin = c->in->count / c->parts * part, end = part + 1 == c->parts ? c->in->count : begin + c->in->count / c->parts;
+        bool negative = false;
+        if (c->dtype == TW_INT32)
+            COUNT_BY(uint32_t); /* goes round */
+        else if (c->dtype == TW_INT64)
+            COUNT_BY(uint64_t);
+        else if (c->dtype == TW_FLOAT32)
+            COUNT_BY(float);
+        else
+            COUNT_BY(double);
+        if (negative)
+            __atomic_store_n(&c->negative, true, __ATOMIC_RELAXED);
     }
 }
 
+enum { PART_ELEMENTS = 1 << 18, MOST_PARTS = 16 };
+
 static tw_status bins_compute(tw__kernel *kernel)
 {
-    const tw_tensor *in = kernel->inputs[0], *weights = kernel->inputs[2];
     tw_tensor *out = kernel->outputs[0];
-    bool dense = kernel->op == &tw__op_DenseBincount, binary = dense && TW_ATTR(kernel, "binary_output")->b;
-    int64_t size = out->shape.dims[out->shape.rank - 1], columns = dense && in->shape.rank == 2 ? in->shape.dims[1] : 0;
-    memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
-    bool plain = in->dtype == TW_INT32 && out->dtype == TW_INT32 && !weights->count && !binary && !columns;
-    for (int64_t i = 0; i < in->count; i++) {
-        int64_t value = in->dtype == TW_INT32 ? ((const int32_t *)in->data)[i] : tw_tensor_int_at(in, i);
-        if (value < 0)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input arr must be non-negative! [Op:%s]", kernel->op->name);
-        if (plain && value < size)
-            ((uint32_t *)out->data)[value]++;
-        else if (value < size)
-            count_one(out, (columns ? i / columns * size : 0) + value, weights, i, binary);
+    bool dense = kernel->op == &tw__op_DenseBincount;
+    counting c = { .in = kernel->inputs[0], .weights = kernel->inputs[2], .dtype = out->dtype, .bins = out->data, .parts = 1,
+                   .size = out->shape.dims[out->shape.rank - 1], .binary = dense && TW_ATTR(kernel, "binary_output")->b };
+    c.columns = dense && c.in->shape.rank == 2 ? c.in->shape.dims[1] : 0;
+    size_t bytes = (size_t)out->count * tw__element_size(out->dtype);
+    memset(out->data, 0, bytes);
+    if (!c.columns && !c.binary && c.in->count / PART_ELEMENTS > 1 && c.size <= c.in->count / 64)
+        c.parts = c.in->count / PART_ELEMENTS < MOST_PARTS ? c.in->count / PART_ELEMENTS : MOST_PARTS;
+    if (c.parts == 1) {
+        count_parts(&c, 0, 1);
+    } else {
+        c.bins = tw__alloc_array((size_t)c.parts, bytes + 1); /* cleared */
+        if (!c.bins)
+            return tw__error_status();
+        tw__parallel(c.parts, 1, count_parts, &c);
+        for (int64_t part = 0; part < c.parts; part++)
+            tw__combine_elements(TW__COMBINE_ADD, out->dtype, out->data, c.bins + (size_t)part * bytes, c.size);
+        tw__free(c.bins);
     }
+    if (c.negative)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Input arr must be non-negative! [Op:%s]", kernel->op->name);
     return TW_OK;
 }
 

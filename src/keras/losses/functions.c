@@ -8,7 +8,7 @@
 #include "op/array/array.h"
 
 /* Between epsilon and 1 - epsilon, so that the logarithm is finite. */
-static tw_tensor *clip(tw_tensor *p)
+tw_tensor *tw__clip_probabilities(tw_tensor *p)
 {
     double epsilon = tw__keras_epsilon();
     double high = p->dtype == TW_FLOAT64 ? 1 - epsilon : (double)(1.0f - (float)epsilon);
@@ -21,7 +21,7 @@ static tw_tensor *clip(tw_tensor *p)
 
 static tw_tensor *clipped_log(tw_tensor *p)
 {
-    tw_tensor *clipped = clip(p);
+    tw_tensor *clipped = tw__clip_probabilities(p);
     tw_tensor *log = clipped ? TW_UNARY(Log, clipped) : NULL;
     tw_release(clipped);
     return log;
@@ -130,7 +130,7 @@ TW_API(sparse_categorical_crossentropy,
 /* ---- categorical and binary ---- */
 
 /* y_true · (1 - smoothing) + extra */
-static tw_tensor *smooth(tw_tensor *y_true, double smoothing, double extra)
+tw_tensor *tw__smooth_labels(tw_tensor *y_true, double smoothing, double extra)
 {
     if (smoothing == 0)
         return tw_retain(y_true);
@@ -194,7 +194,7 @@ TW_API(categorical_crossentropy,
         return NULL;
     }
     tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
-    tw_tensor *labels = cast ? smooth(cast, args->label_smoothing, args->label_smoothing / classes) : NULL;
+    tw_tensor *labels = cast ? tw__smooth_labels(cast, args->label_smoothing, args->label_smoothing / classes) : NULL;
     tw_tensor *kept = tw__logits_of(y_pred, &tw__op_Softmax);
     if (labels && (kept || args->from_logits)) {
         losses = categorical_from_logits(labels, kept ? kept : y_pred, args->axis);
@@ -240,7 +240,7 @@ static tw_tensor *shifted_log(tw_tensor *p, tw_tensor *shift)
 /* -(z log(p + e) + (1 - z) log(1 - p + e)) */
 static tw_tensor *binary_from_probabilities(tw_tensor *z, tw_tensor *given)
 {
-    tw_tensor *p = clip(given), *one = tw__float_scalar(given->dtype, 1), *shift = tw__float_scalar(given->dtype, tw__keras_epsilon());
+    tw_tensor *p = tw__clip_probabilities(given), *one = tw__float_scalar(given->dtype, 1), *shift = tw__float_scalar(given->dtype, tw__keras_epsilon());
     bool good = p && one && shift;
     tw_tensor *first = good ? shifted_log(p, shift) : NULL, *rest = good ? TW_BINARY(Sub, one, p) : NULL;
     tw_tensor *second = shifted_log(rest, shift), *other = good ? TW_BINARY(Sub, one, z) : NULL;
@@ -253,6 +253,12 @@ static tw_tensor *binary_from_probabilities(tw_tensor *z, tw_tensor *given)
     return output;
 }
 
+tw_tensor *tw__binary_losses(tw_tensor *labels, tw_tensor *y_pred, bool from_logits)
+{
+    tw_tensor *kept = tw__logits_of(y_pred, &tw__op_Sigmoid);
+    return kept || from_logits ? binary_from_logits(labels, kept ? kept : y_pred) : binary_from_probabilities(labels, y_pred);
+}
+
 TW_API(binary_crossentropy,
        "keras.losses.binary_crossentropy|keras.metrics.binary_crossentropy(y_true: tensor, y_pred: tensor, from_logits: bool = False, "
        "label_smoothing: float = 0.0, axis: int = -1) -> tensor",
@@ -260,10 +266,8 @@ TW_API(binary_crossentropy,
 {
     tw_tensor *y_pred = need_float(args->y_pred, "binary_crossentropy");
     tw_tensor *cast = y_pred ? tw__cast(args->y_true, y_pred->dtype) : NULL;
-    tw_tensor *labels = cast ? smooth(cast, args->label_smoothing, 0.5 * args->label_smoothing) : NULL;
-    tw_tensor *kept = labels ? tw__logits_of(y_pred, &tw__op_Sigmoid) : NULL;
-    tw_tensor *each = !labels ? NULL : kept || args->from_logits ? binary_from_logits(labels, kept ? kept : y_pred)
-                                                                 : binary_from_probabilities(labels, y_pred);
+    tw_tensor *labels = cast ? tw__smooth_labels(cast, args->label_smoothing, 0.5 * args->label_smoothing) : NULL;
+    tw_tensor *each = labels ? tw__binary_losses(labels, y_pred, args->from_logits) : NULL;
     tw_tensor *losses = each ? tw__reduce_axis(&tw__op_Mean, each, args->axis, false) : NULL;
     tw_release(cast);
     tw_release(labels);

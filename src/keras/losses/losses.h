@@ -31,4 +31,10 @@ tw_tensor *tw__float_scalar(tw_dtype dtype, double value);
 double tw__keras_epsilon(void); /* keras.backend.epsilon() */
 tw_tensor *tw__count_scalar(tw_tensor *tensor, tw_dtype dtype); /* how many elements it has; by ops where that is not known yet */
 
+/* ---- pieces of losses (losses/functions.c) ---- */
+/* One cross-entropy per element; labels have the predictions' dtype. */
+tw_tensor *tw__binary_losses(tw_tensor *labels, tw_tensor *y_pred, bool from_logits);
+tw_tensor *tw__smooth_labels(tw_tensor *y_true, double smoothing, double extra); /* y_true (1 - smoothing) + extra */
+tw_tensor *tw__clip_probabilities(tw_tensor *p);                                 /* so that logarithms are finite */
+
 #endif

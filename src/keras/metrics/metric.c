@@ -2,17 +2,8 @@
  *
  * Mean takes values; the others compute values from labels and predictions first (MeanMetricWrapper). */
 #include "keras/losses/losses.h"
+#include "keras/metrics/metrics.h"
 #include "op/array/array.h"
-
-struct tw_metric {
-    tw_layer layer;
-    tw_variable *total, *count; /* references */
-};
-
-typedef struct metric_methods {
-    tw__layer_methods layer;
-    tw_tensor *(*values)(tw_tensor *y_true, tw_tensor *y_pred); /* NULL: values are given */
-} metric_methods;
 
 static tw_status metric_init(void *self, const void *given)
 {
@@ -53,12 +44,13 @@ TW_CLASS(metrics_mean, "keras.metrics.Mean(name: str = mean, dtype: dtype = None
 
 static tw_status check(const tw_metric *metric, const char *method)
 {
-    if (tw__is(metric, &tw__class_metrics_mean) && metric->count)
+    const tw__metric_methods *methods = tw__methods(metric);
+    if ((methods && methods->result) || (tw__is(metric, &tw__class_metrics_mean) && metric->count))
         return TW_OK;
     return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "%s.%s: must be implemented in subclasses", tw_class_name(metric), method);
 }
 
-static tw_status add_to(tw_variable *variable, tw_tensor *value)
+tw_status tw__metric_add(tw_variable *variable, tw_tensor *value)
 {
     tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
     int outputs = 0;
@@ -92,9 +84,9 @@ static tw_status update_weighted(tw_metric *metric, tw_tensor *given, tw_tensor 
     tw_tensor *weighted = spread ? TW_BINARY(Mul, values, weights) : NULL;
     tw_tensor *count = weighted ? tw__reduce_axis(&tw__op_Sum, spread, TW_NO_INT, false) : NULL;
     tw_tensor *total = count ? tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false) : NULL;
-    tw_status status = total ? add_to(metric->total, total) : tw__error_status();
+    tw_status status = total ? tw__metric_add(metric->total, total) : tw__error_status();
     if (status == TW_OK)
-        status = add_to(metric->count, count);
+        status = tw__metric_add(metric->count, count);
     void *made[] = { weights, values, ones, spread, weighted, count, total };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         tw_release(made[i]);
@@ -112,9 +104,9 @@ static tw_status update(tw_metric *metric, tw_tensor *given, tw_tensor *sample_w
     } else {
         tw_tensor *total = values->shape.rank ? tw__reduce_axis(&tw__op_Sum, values, TW_NO_INT, false) : tw_retain(values);
         tw_tensor *count = tw__count_scalar(values, metric->layer.dtype);
-        status = add_to(metric->total, total);
+        status = tw__metric_add(metric->total, total);
         if (status == TW_OK)
-            status = add_to(metric->count, count);
+            status = tw__metric_add(metric->count, count);
         tw_release(total);
         tw_release(count);
     }
@@ -122,13 +114,19 @@ static tw_status update(tw_metric *metric, tw_tensor *given, tw_tensor *sample_w
     return status;
 }
 
-static tw_tensor *result(tw_metric *metric)
+tw_tensor *tw__metric_mean(tw_metric *metric)
 {
     tw_tensor *total = tw__variable_read(metric->total), *count = total ? tw__variable_read(metric->count) : NULL;
     tw_tensor *quotient = count ? TW_BINARY(DivNoNan, total, count) : NULL;
     tw_release(total);
     tw_release(count);
     return quotient;
+}
+
+static tw_tensor *result(tw_metric *metric)
+{
+    const tw__metric_methods *methods = tw__methods(metric);
+    return methods && methods->result ? methods->result(metric) : tw__metric_mean(metric);
 }
 
 TW_METHOD(mean_update_state, "keras.metrics.Mean.update_state(self: metric, values: tensor, sample_weight: tensor = None)", "Adds values.")
@@ -179,12 +177,14 @@ TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> v
 
 /* ---- metrics of labels and predictions ---- */
 
-static const metric_methods wrapper_methods = { .values = NULL };
+static const tw__metric_methods wrapper_methods = { .values = NULL };
 
-/* TensorFlow keeps the function's arguments here, an empty dict; checkpoints have its node. */
+/* TensorFlow keeps the function's arguments here; checkpoints have its node. RootMeanSquaredError has no function. */
 static tw_status wrapper_init(void *self, const void *given)
 {
     (void)given;
+    if (tw_class_of(self) == &tw__class_metrics_root_mean_squared_error)
+        return TW_OK;
     tw_trackable *arguments = tw__container_new();
     tw_status status = arguments ? tw__track(self, "_fn_kwargs", arguments) : tw__error_status();
     tw_release(arguments);
@@ -197,13 +197,15 @@ TW_CLASS(metrics_mean_metric_wrapper, "keras.metrics.MeanMetricWrapper(name: str
 
 static tw_status update_wrapped(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
-    const metric_methods *methods = tw__methods(metric);
+    const tw__metric_methods *methods = tw__methods(metric);
+    if (methods && methods->update)
+        return methods->update(metric, y_true, y_pred, sample_weight);
     if (!tw__is(metric, &tw__class_metrics_mean_metric_wrapper) || !methods->values)
         return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "%s.update_state: must be implemented in subclasses", tw_class_name(metric));
     tw_tensor *labels = tw__cast(y_true, metric->layer.dtype), *predictions = labels ? tw__cast(y_pred, metric->layer.dtype) : NULL;
     tw_tensor *matched_labels = NULL, *matched_predictions = NULL, *values = NULL;
     if (predictions && tw__match_ranks(labels, predictions, &matched_labels, &matched_predictions) == TW_OK)
-        values = methods->values(matched_labels, matched_predictions);
+        values = methods->values(metric, matched_labels, matched_predictions);
     tw_status status = values ? update(metric, values, sample_weight) : tw__error_status();
     void *made[] = { labels, predictions, matched_labels, matched_predictions, values };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
@@ -221,6 +223,23 @@ TW_METHOD(metric_update,
 TW_METHOD(metric_call,
           "keras.metrics.MeanMetricWrapper.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
           "Adds a batch and gives the mean.")
+{
+    return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight) == TW_OK ? result(args->self) : NULL;
+}
+
+/* The base of metrics that count: they have variables of their own. */
+TW_CLASS(counting_metric, "keras.metrics._CountingMetric(name: str = None, dtype: dtype = None) -> metric", .parent = &tw__class_metric,
+    .size = sizeof(tw_metric), .doc = "The base of metrics that count labels and predictions.");
+
+TW_METHOD(counting_metric_update,
+          "keras.metrics._CountingMetric.update_state(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None)", "Adds a batch.")
+{
+    return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight);
+}
+
+TW_METHOD(counting_metric_call,
+          "keras.metrics._CountingMetric.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
+          "Adds a batch and gives the result.")
 {
     return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight) == TW_OK ? result(args->self) : NULL;
 }
@@ -284,21 +303,39 @@ TW_API(categorical_accuracy, "keras.metrics.categorical_accuracy(y_true: tensor,
     return categorical_matches(args->y_true, args->y_pred);
 }
 
-static const metric_methods sparse_methods = { .values = sparse_categorical_matches };
+static tw_tensor *sparse_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    (void)self;
+    return sparse_categorical_matches(y_true, y_pred);
+}
+
+static tw_tensor *categorical_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    (void)self;
+    return categorical_matches(y_true, y_pred);
+}
+
+static tw_tensor *equal_values(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    (void)self;
+    return matches(y_true, y_pred);
+}
+
+static const tw__metric_methods sparse_methods = { .values = sparse_values };
 
 TW_CLASS(metrics_sparse_categorical_accuracy,
     "keras.metrics.SparseCategoricalAccuracy(name: str = sparse_categorical_accuracy, dtype: dtype = None) -> metric",
     .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &sparse_methods,
     .doc = "How often the largest prediction is the label's.");
 
-static const metric_methods categorical_methods = { .values = categorical_matches };
+static const tw__metric_methods categorical_methods = { .values = categorical_values };
 
 TW_CLASS(metrics_categorical_accuracy,
     "keras.metrics.CategoricalAccuracy(name: str = categorical_accuracy, dtype: dtype = None) -> metric",
     .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &categorical_methods,
     .doc = "How often the largest prediction stands where the largest label does.");
 
-static const metric_methods accuracy_methods = { .values = matches };
+static const tw__metric_methods accuracy_methods = { .values = equal_values };
 
 TW_CLASS(metrics_accuracy, "keras.metrics.Accuracy(name: str = accuracy, dtype: dtype = None) -> metric",
     .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &accuracy_methods,

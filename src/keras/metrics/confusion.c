@@ -1,0 +1,362 @@
+/* Metrics that count true and false positives and negatives above one or several thresholds: the four counts, Precision, Recall, AUC. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "keras/losses/losses.h"
+#include "keras/metrics/metrics.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+
+enum { TRUE_POSITIVES, TRUE_NEGATIVES, FALSE_POSITIVES, FALSE_NEGATIVES, COUNTS };
+
+typedef struct confusion {
+    tw_metric metric;
+    tw_variable *counts[COUNTS]; /* references; NULL: not counted */
+    tw_tensor *thresholds;       /* [n, 1], float32 */
+    int64_t top_k, class_id;     /* or TW_NO_INT */
+    bool from_logits, one;       /* one: a single number is the result */
+} confusion;
+
+static void confusion_visit(void *self, tw__visitor visitor, void *context)
+{
+    for (int i = 0; i < COUNTS; i++) {
+        if (((confusion *)self)->counts[i])
+            visitor(context, &((confusion *)self)->counts[i]->trackable.object);
+    }
+}
+
+static void confusion_clear(void *self)
+{
+    for (int i = 0; i < COUNTS; i++)
+        tw__set(&((confusion *)self)->counts[i], NULL);
+}
+
+static void confusion_destroy(void *self)
+{
+    confusion_clear(self);
+    tw__set(&((confusion *)self)->thresholds, NULL);
+}
+
+/* Thresholds as given (NULL: `usual`), and a variable of as many numbers for each name that is not NULL. */
+static tw_status setup(confusion *self, tw_tensor *thresholds, double usual, const char *const names[COUNTS])
+{
+    int64_t count = thresholds ? thresholds->count : 1;
+    self->thresholds = tw__tensor_empty(TW_FLOAT32, &TW_SHAPE(count, 1));
+    if (!self->thresholds)
+        return tw__error_status();
+    for (int64_t i = 0; i < count; i++) {
+        double value = thresholds ? tw_tensor_double_at(thresholds, i) : usual;
+        if (thresholds && !(value >= 0 && value <= 1))
+            return tw__fail(TW_VALUE_ERROR, "Threshold values must be in [0, 1]. Received: %g", value);
+        ((float *)self->thresholds->data)[i] = (float)value;
+    }
+    self->metric.layer.built = true;
+    self->one = count == 1;
+    tw_shape shape = TW_SHAPE(count);
+    for (int i = 0; i < COUNTS; i++) {
+        if (names[i] &&
+            !(self->counts[i] = tw_retain(tw__layer_add_weight(&self->metric.layer, names[i], &shape, TW_DTYPE_NONE, "zeros", false))))
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+/* ---- a batch ---- */
+
+static tw_status require(tw_tensor *good, const char *text)
+{
+    tw_auto tw_tensor *axes = good ? tw__all_axes(good) : NULL, *all = axes ? TW_BINARY(All, good, axes) : NULL;
+    tw_auto tw_tensor *message = tw_tensor_string(text, strlen(text));
+    tw_dtype types[] = { TW_STRING };
+    int outputs = 0;
+    if (!all || !message)
+        return tw__error_status();
+    return tw__apply(&tw__op_Assert, TW_IN(all, message), 2, TW_WITH(TW_A_TYPES("T", types, 1)), 1, NULL, &outputs);
+}
+
+/* Predictions that are not among the k greatest of their row become very small. Takes x. */
+static tw_tensor *keep_top(tw_tensor *x, int64_t k)
+{
+    tw_auto tw_tensor *y_pred = x, *number = tw_tensor_int((int32_t)k);
+    tw_tensor *found[2] = { NULL, NULL };
+    int outputs = 2;
+    if (!y_pred || !number || tw__apply(&tw__op_TopKV2, TW_IN(y_pred, number), 2, TW_WITH(TW_A_BOOL("sorted", false)), 1, found, &outputs) != TW_OK)
+        return NULL;
+    tw_auto tw_tensor *least = tw__reduce_axis(&tw__op_Min, found[0], -1, true);
+    tw_release(found[0]);
+    tw_release(found[1]);
+    tw_tensor *kept = least ? TW_BINARY(GreaterEqual, y_pred, least) : NULL;
+    return TW_G3(SelectV2, kept, tw_retain(y_pred), tw_tensor_float(-1e10f));
+}
+
+/* The class's column; takes x. */
+static tw_tensor *column(tw_tensor *x, int64_t class_id)
+{
+    return TW_G3(GatherV2, x, tw_tensor_int((int32_t)class_id), tw_tensor_int(-1));
+}
+
+static tw_tensor *as_row(tw_tensor *x)
+{
+    return TW_G2(Reshape, x, tw__ints_tensor((const int64_t[]){ 1, -1 }, 2, TW_INT32));
+}
+
+/* The sum over examples of weight where both are true; borrows all. */
+static tw_tensor *counted(tw_tensor *a, tw_tensor *b, tw_tensor *weights, tw_dtype dtype)
+{
+    tw_auto tw_tensor *both = TW_BINARY(LogicalAnd, a, b), *ones = both ? tw__cast(both, dtype) : NULL;
+    tw_auto tw_tensor *weighted = ones && weights ? TW_BINARY(Mul, ones, weights) : tw_retain(ones);
+    return weighted ? tw__reduce_axis(&tw__op_Sum, weighted, 1, false) : NULL;
+}
+
+static tw_status count(confusion *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
+{
+    tw_dtype dtype = self->metric.layer.dtype;
+    tw_auto tw_tensor *spread = sample_weight ? TW_G2(Mul, TW_UNARY(OnesLike, y_pred), tw__match_weights(sample_weight, y_pred)) : NULL;
+    tw_auto tw_tensor *weights = spread ? as_row(tw__cast(spread, dtype)) : NULL;
+    tw_auto tw_tensor *zero = tw_tensor_float(0), *label = as_row(TW_G2(NotEqual, tw_retain(y_true), tw_retain(zero)));
+    tw_auto tw_tensor *row = as_row(tw_retain(y_pred)), *above = row ? TW_BINARY(Greater, row, self->thresholds) : NULL;
+    if (!label || !above || (sample_weight && !weights))
+        return tw__error_status();
+    tw_auto tw_tensor *below = TW_UNARY(LogicalNot, above), *other = TW_UNARY(LogicalNot, label);
+    tw_tensor *pairs[COUNTS][2] = { { label, above }, { other, below }, { other, above }, { label, below } };
+    for (int i = 0; below && other && i < COUNTS; i++) {
+        if (!self->counts[i])
+            continue;
+        tw_auto tw_tensor *sum = counted(pairs[i][0], pairs[i][1], weights, dtype);
+        TW_TRY(tw__metric_add(self->counts[i], sum));
+    }
+    return below && other ? TW_OK : tw__error_status();
+}
+
+static tw_status confusion_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
+{
+    confusion *self = (confusion *)metric;
+    tw_auto tw_tensor *labels = tw__cast(y_true, TW_FLOAT32), *given = tw__cast(y_pred, TW_FLOAT32);
+    tw_auto tw_tensor *predictions = given && self->from_logits ? TW_UNARY(Sigmoid, given) : tw_retain(given);
+    if (!labels || !predictions)
+        return tw__error_status();
+    tw_auto tw_tensor *low = TW_G2(GreaterEqual, tw_retain(predictions), tw_tensor_float(0));
+    tw_auto tw_tensor *high = TW_G2(LessEqual, tw_retain(predictions), tw_tensor_float(1));
+    TW_TRY(require(low, "predictions must be >= 0"));
+    TW_TRY(require(high, "predictions must be <= 1"));
+    tw_tensor *matched_labels = NULL, *matched = NULL;
+    TW_TRY(tw__match_ranks(labels, predictions, &matched_labels, &matched));
+    if (self->top_k != TW_NO_INT)
+        matched = keep_top(matched, self->top_k);
+    if (self->class_id != TW_NO_INT) {
+        matched = column(matched, self->class_id);
+        matched_labels = column(matched_labels, self->class_id);
+    }
+    tw_auto tw_tensor *t = matched_labels, *p = matched;
+    return t && p ? count(self, t, p, sample_weight) : tw__error_status();
+}
+
+/* The first of a vector of one, else the vector. Takes x. */
+static tw_tensor *single(const confusion *self, tw_tensor *x)
+{
+    return self->one ? TW_G3(GatherV2, x, tw_tensor_int(0), tw_tensor_int(0)) : x;
+}
+
+#define V(kind) tw__variable_read(self->counts[kind])
+#define CLASS .parent = &tw__class_counting_metric, .size = sizeof(confusion), .visit = confusion_visit, .clear = confusion_clear, .destroy = confusion_destroy
+
+/* ---- one count ---- */
+
+static tw_tensor *count_result(tw_metric *metric)
+{
+    const confusion *self = (confusion *)metric;
+    int kind = 0;
+    while (kind < COUNTS - 1 && !self->counts[kind])
+        kind++;
+    return single(self, V(kind));
+}
+
+static const tw__metric_methods count_methods = { .update = confusion_update, .result = count_result };
+
+static tw_status count_init(confusion *self, tw_tensor *thresholds, int kind)
+{
+    const char *names[COUNTS] = { NULL };
+    names[kind] = "accumulator";
+    self->top_k = self->class_id = TW_NO_INT;
+    return setup(self, thresholds, 0.5, names);
+}
+
+static tw_status true_positives_init(void *self, const void *given)
+{
+    return count_init(self, ((const tw_metrics_true_positives_args *)given)->thresholds, TRUE_POSITIVES);
+}
+
+static tw_status true_negatives_init(void *self, const void *given)
+{
+    return count_init(self, ((const tw_metrics_true_negatives_args *)given)->thresholds, TRUE_NEGATIVES);
+}
+
+static tw_status false_positives_init(void *self, const void *given)
+{
+    return count_init(self, ((const tw_metrics_false_positives_args *)given)->thresholds, FALSE_POSITIVES);
+}
+
+static tw_status false_negatives_init(void *self, const void *given)
+{
+    return count_init(self, ((const tw_metrics_false_negatives_args *)given)->thresholds, FALSE_NEGATIVES);
+}
+
+TW_CLASS(metrics_true_positives, "keras.metrics.TruePositives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
+    CLASS, .init = true_positives_init, .methods = &count_methods, .doc = "How many predictions above the threshold are right.");
+TW_CLASS(metrics_true_negatives, "keras.metrics.TrueNegatives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
+    CLASS, .init = true_negatives_init, .methods = &count_methods, .doc = "How many predictions not above the threshold are right.");
+TW_CLASS(metrics_false_positives, "keras.metrics.FalsePositives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
+    CLASS, .init = false_positives_init, .methods = &count_methods, .doc = "How many predictions above the threshold are wrong.");
+TW_CLASS(metrics_false_negatives, "keras.metrics.FalseNegatives(thresholds: tensor<float32> = None, name: str = None, dtype: dtype = None) -> metric",
+    CLASS, .init = false_negatives_init, .methods = &count_methods, .doc = "How many predictions not above the threshold are wrong.");
+
+/* ---- precision and recall ---- */
+
+/* a / (a + b), 0 where that is nothing; takes both. */
+static tw_tensor *share(tw_tensor *a, tw_tensor *b)
+{
+    tw_auto tw_tensor *part = a;
+    return TW_G2(DivNoNan, tw_retain(part), TW_G2(AddV2, tw_retain(part), b));
+}
+
+static tw_tensor *share_result(tw_metric *metric)
+{
+    const confusion *self = (confusion *)metric;
+    return single(self, share(V(TRUE_POSITIVES), V(self->counts[FALSE_POSITIVES] ? FALSE_POSITIVES : FALSE_NEGATIVES)));
+}
+
+static const tw__metric_methods share_methods = { .update = confusion_update, .result = share_result };
+
+static tw_status share_init(confusion *self, tw_tensor *thresholds, int64_t top_k, int64_t class_id, bool precision)
+{
+    const char *names[COUNTS] = { [TRUE_POSITIVES] = "true_positives" };
+    names[precision ? FALSE_POSITIVES : FALSE_NEGATIVES] = precision ? "false_positives" : "false_negatives";
+    self->top_k = top_k;
+    self->class_id = class_id;
+    return setup(self, thresholds, top_k == TW_NO_INT ? 0.5 : -1e10, names);
+}
+
+static tw_status precision_init(void *self, const void *given)
+{
+    const tw_metrics_precision_args *args = given;
+    return share_init(self, args->thresholds, args->top_k, args->class_id, true);
+}
+
+static tw_status recall_init(void *self, const void *given)
+{
+    const tw_metrics_recall_args *args = given;
+    return share_init(self, args->thresholds, args->top_k, args->class_id, false);
+}
+
+TW_CLASS(metrics_precision,
+    "keras.metrics.Precision(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
+    "-> metric",
+    CLASS, .init = precision_init, .methods = &share_methods, .doc = "The part of the positive predictions that is right.");
+TW_CLASS(metrics_recall,
+    "keras.metrics.Recall(thresholds: tensor<float32> = None, top_k: int = None, class_id: int = None, name: str = None, dtype: dtype = None) "
+    "-> metric",
+    CLASS, .init = recall_init, .methods = &share_methods, .doc = "The part of the positive labels that is predicted.");
+
+/* ---- the area under a curve ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static tw_status auc_init(void *self, const void *given)
+{
+    static const char *const names[COUNTS] = { "true_positives", "true_negatives", "false_positives", "false_negatives" };
+    const tw_metrics_auc_args *args = given;
+    confusion *metric = self;
+    if (args->multi_label || args->num_labels != TW_NO_INT || args->label_weights)
+        return tw__fail(TW_UNIMPLEMENTED, "AUC: multi_label, num_labels and label_weights are not supported");
+    int64_t inner = args->thresholds ? args->thresholds->count : args->num_thresholds - 2;
+    if (inner < 0 || inner > 1 << 24)
+        return tw__fail(TW_VALUE_ERROR, "Argument `num_thresholds` must be an integer > 1. Received: num_thresholds=%lld", (long long)args->num_thresholds);
+    tw_auto tw_tensor *all = tw__tensor_empty(TW_FLOAT32, &TW_SHAPE(inner + 2));
+    if (!all)
+        return tw__error_status();
+    float *values = all->data;
+    for (int64_t i = 0; i < inner; i++)
+        values[i + 1] = (float)(args->thresholds ? tw_tensor_double_at(args->thresholds, i) : (double)(i + 1) / (double)(inner + 1));
+    qsort(values + 1, (size_t)inner, sizeof *values, by_value);
+    values[0] = 0;
+    values[inner + 1] = 1;
+    metric->top_k = metric->class_id = TW_NO_INT;
+    metric->from_logits = args->from_logits;
+    TW_TRY(setup(metric, all, 0, names));
+    /* So that 0 lies above the first and 1 below the last. */
+    ((float *)metric->thresholds->data)[0] = (float)(0 - tw__keras_epsilon());
+    ((float *)metric->thresholds->data)[inner + 1] = (float)(1 + tw__keras_epsilon());
+    return TW_OK;
+}
+
+/* Elements from the first on, or from the second on, one fewer than there are. Borrows x. */
+static tw_tensor *but_one(tw_tensor *x, int first)
+{
+    return TW_G3(Slice, tw_retain(x), tw__ints_tensor((const int64_t[]){ first }, 1, TW_INT32),
+                 tw__ints_tensor((const int64_t[]){ x->shape.dims[0] - 1 }, 1, TW_INT32));
+}
+
+static tw_tensor *zeros_above(tw_tensor *x)
+{
+    tw_tensor *zero = x ? tw__grad_constant(0, x) : NULL;
+    return TW_G2(Maximum, x, zero);
+}
+
+static tw_tensor *total_of(tw_tensor *x)
+{
+    tw_tensor *sum = x ? tw__reduce_axis(&tw__op_Sum, x, TW_NO_INT, false) : NULL;
+    tw_release(x);
+    return sum;
+}
+
+/* Precision over recall with the counts themselves interpolated between thresholds. */
+static tw_tensor *interpolated(const confusion *self)
+{
+    tw_auto tw_tensor *tp = V(TRUE_POSITIVES), *fp = V(FALSE_POSITIVES), *fn = V(FALSE_NEGATIVES);
+    tw_auto tw_tensor *p = tp && fp && fn ? TW_BINARY(AddV2, tp, fp) : NULL;
+    if (!p)
+        return NULL;
+    tw_auto tw_tensor *tp_next = but_one(tp, 1), *p_first = but_one(p, 0), *p_next = but_one(p, 1), *fn_next = but_one(fn, 1);
+    tw_auto tw_tensor *rise = TW_G2(Sub, but_one(tp, 0), tw_retain(tp_next)), *run = TW_G2(Sub, tw_retain(p_first), tw_retain(p_next));
+    tw_auto tw_tensor *slope = TW_G2(DivNoNan, tw_retain(rise), zeros_above(tw_retain(run)));
+    tw_auto tw_tensor *base = TW_G2(Sub, tw_retain(tp_next), TW_G2(Mul, tw_retain(slope), tw_retain(p_next)));
+    tw_auto tw_tensor *zero = base ? tw__grad_constant(0, base) : NULL;
+    tw_tensor *some = TW_G2(LogicalAnd, TW_G2(Greater, tw_retain(p_first), tw_retain(zero)), TW_G2(Greater, tw_retain(p_next), tw_retain(zero)));
+    tw_tensor *ratio = TW_G3(SelectV2, some, TW_G2(DivNoNan, tw_retain(p_first), zeros_above(tw_retain(p_next))), TW_G1(OnesLike, tw_retain(p_next)));
+    tw_tensor *part = TW_G2(Mul, tw_retain(slope), TW_G2(AddV2, tw_retain(rise), TW_G2(Mul, tw_retain(base), TW_G1(Log, ratio))));
+    return total_of(TW_G2(DivNoNan, part, zeros_above(TW_G2(AddV2, tw_retain(tp_next), tw_retain(fn_next)))));
+}
+
+static tw_tensor *auc_result(tw_metric *metric)
+{
+    const confusion *self = (confusion *)metric;
+    const tw_metrics_auc_args *args = tw_object_config(self);
+    bool pr = strcmp(args->curve, "PR") == 0;
+    if (pr && strcmp(args->summation_method, "interpolation") == 0)
+        return interpolated(self);
+    tw_auto tw_tensor *recall = share(V(TRUE_POSITIVES), V(FALSE_NEGATIVES));
+    tw_auto tw_tensor *x = pr ? tw_retain(recall) : share(V(FALSE_POSITIVES), V(TRUE_NEGATIVES));
+    tw_auto tw_tensor *y = pr ? share(V(TRUE_POSITIVES), V(FALSE_POSITIVES)) : tw_retain(recall);
+    if (!x || !y)
+        return NULL;
+    tw_tensor *first = but_one(y, 0), *second = but_one(y, 1), *heights;
+    if (strcmp(args->summation_method, "interpolation") == 0) {
+        heights = TW_G2(AddV2, first, second);
+        heights = heights ? TW_G2(RealDiv, heights, tw__grad_constant(2, heights)) : NULL;
+    } else {
+        heights = strcmp(args->summation_method, "minoring") == 0 ? TW_G2(Minimum, first, second) : TW_G2(Maximum, first, second);
+    }
+    return total_of(TW_G2(Mul, TW_G2(Sub, but_one(x, 0), but_one(x, 1)), heights));
+}
+
+static const tw__metric_methods auc_methods = { .update = confusion_update, .result = auc_result };
+
+TW_CLASS(metrics_auc,
+    "keras.metrics.AUC(num_thresholds: int = 200, curve: str {ROC, PR} = ROC, summation_method: str {interpolation, minoring, majoring} = "
+    "interpolation, name: str = None, dtype: dtype = None, thresholds: tensor<float32> = None, multi_label: bool = False, num_labels: int = None, "
+    "label_weights: tensor = None, from_logits: bool = False) -> metric",
+    CLASS, .init = auc_init, .methods = &auc_methods, .doc = "The area under the curve of recall over false positives, or of precision over recall.");

@@ -1,0 +1,24 @@
+/* Metrics from the inside. Mean and its kin have the variables total and count; those that count have others (confusion.c). */
+#ifndef TW_METRICS_H
+#define TW_METRICS_H
+
+#include "keras/keras.h"
+
+struct tw_metric {
+    tw_layer layer;
+    tw_variable *total, *count; /* references; NULL in metrics that are no means */
+};
+
+typedef struct tw__metric_methods {
+    tw__layer_methods layer;
+    /* One value per example, whose mean is the result. */
+    tw_tensor *(*values)(const tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred);
+    /* In the place of that: adds a batch to variables of its own. */
+    tw_status (*update)(tw_metric *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight);
+    tw_tensor *(*result)(tw_metric *self); /* NULL: the mean */
+} tw__metric_methods;
+
+tw_tensor *tw__metric_mean(tw_metric *metric);                       /* total / count */
+tw_status tw__metric_add(tw_variable *variable, tw_tensor *value);   /* a NULL value: the error is set */
+
+#endif

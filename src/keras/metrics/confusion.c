@@ -63,17 +63,6 @@ static tw_status setup(confusion *self, tw_tensor *thresholds, double usual, con
 
 /* ---- a batch ---- */
 
-static tw_status require(tw_tensor *good, const char *text)
-{
-    tw_auto tw_tensor *axes = good ? tw__all_axes(good) : NULL, *all = axes ? TW_BINARY(All, good, axes) : NULL;
-    tw_auto tw_tensor *message = tw_tensor_string(text, strlen(text));
-    tw_dtype types[] = { TW_STRING };
-    int outputs = 0;
-    if (!all || !message)
-        return tw__error_status();
-    return tw__apply(&tw__op_Assert, TW_IN(all, message), 2, TW_WITH(TW_A_TYPES("T", types, 1)), 1, NULL, &outputs);
-}
-
 /* Predictions that are not among the k greatest of their row become very small. Takes x. */
 static tw_tensor *keep_top(tw_tensor *x, int64_t k)
 {
@@ -135,10 +124,6 @@ static tw_status confusion_update(tw_metric *metric, tw_tensor *y_true, tw_tenso
     tw_auto tw_tensor *predictions = given && self->from_logits ? TW_UNARY(Sigmoid, given) : tw_retain(given);
     if (!labels || !predictions)
         return tw__error_status();
-    tw_auto tw_tensor *low = TW_G2(GreaterEqual, tw_retain(predictions), tw_tensor_float(0));
-    tw_auto tw_tensor *high = TW_G2(LessEqual, tw_retain(predictions), tw_tensor_float(1));
-    TW_TRY(require(low, "predictions must be >= 0"));
-    TW_TRY(require(high, "predictions must be <= 1"));
     tw_tensor *matched_labels = NULL, *matched = NULL;
     TW_TRY(tw__match_ranks(labels, predictions, &matched_labels, &matched));
     if (self->top_k != TW_NO_INT)

@@ -458,6 +458,10 @@ static PyObject *raw_call(PyObject *self, PyObject *const *arguments, size_t siz
         tw__py_raise();
     }
     tw__py_frame_end(&c.frame);
+    if (out == Py_None && tw__in_lasting() && tw__tracing->node_count) { /* what gives nothing is an operation, to be run or followed */
+        Py_DECREF(out);
+        return tw__py_wrap_operation(tw__tracing->nodes[tw__tracing->node_count - 1]);
+    }
     return out;
 }
 

@@ -368,5 +368,6 @@ bool tw__py_symbolic_start(PyObject *module)
                 PyModule_AddObjectRef(module, "SymbolicTensor", (PyObject *)tw__py_symbolic_type) == 0 &&
                 PyModule_AddObjectRef(module, "init_scope", scope_type) == 0 && PyModule_AddFunctions(module, functions) == 0;
     Py_XDECREF(scope_type);
+    tw__py_origin_start();
     return good;
 }

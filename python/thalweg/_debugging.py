@@ -56,7 +56,7 @@ def Assert(condition, data, summarize=None, name=None):
         if not bool(condition):
             _fail("Expected '%s' to be true. Summarized data: %s" % (condition, "\n".join(_summary(t, summarize) for t in tensors)))
         return None
-    return thalweg.raw_ops.Assert(condition=condition, data=tensors, summarize=summarize)
+    return thalweg.raw_ops.Assert(condition=condition, data=tensors, summarize=summarize, name=name)
 
 
 # ---- two tensors ----

@@ -3,6 +3,7 @@
     class Value(Message): FIELDS = "1 string tag; 2 float simple_value oneof value"
 
 What a class does not describe stays in the message as it came (unknown fields). thalweg._messages holds the messages themselves."""
+import functools
 import struct
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -247,6 +248,14 @@ def _number_text(value, single):
     return repr(float(text))
 
 
+def _in_order(keys):
+    """Keys of a map as protobuf prints them: numbers upwards, texts downwards, but one that another begins with comes before it."""
+    def compare(a, b):
+        size = min(len(a), len(b))
+        return len(a) - len(b) if a[:size] == b[:size] else 1 if a[:size] < b[:size] else -1
+    return sorted(keys, key=functools.cmp_to_key(compare)) if all(isinstance(k, str) for k in keys) else sorted(keys)
+
+
 class Message:
     """The base of messages."""
     FIELDS = ""
@@ -480,8 +489,8 @@ class Message:
         for field, value in self._present():
             items = value if field.repeated else [value]
             if field.key:
-                items = [type("Entry", (Message,), {"FIELDS": "1 %s key; 2 %s value" % (
-                    field.key, ("enum " + field.values) if field.enum else field.kind)})(key=k, value=value[k]) for k in sorted(value)]
+                yield from self._entry_lines(field, value, indent)
+                continue
             for item in items:
                 if isinstance(item, Message):
                     yield "%s%s {" % (indent, field.name)
@@ -489,6 +498,21 @@ class Message:
                     yield indent + "}"
                 else:
                     yield "%s%s: %s" % (indent, field.name, self._text(field, item))
+
+    def _entry_lines(self, field, entries, indent):
+        """A map's entries; key and value stand in each, whatever they are."""
+        entry = type("Entry", (Message,), {"FIELDS": "1 %s key; 2 %s value" % (field.key, ("enum " + field.values) if field.enum else field.kind)})
+        key, value = entry._fields().values()
+        for k in _in_order(entries):
+            yield "%s%s {" % (indent, field.name)
+            yield "%s  key: %s" % (indent, self._text(key, k))
+            if isinstance(entries[k], Message):
+                yield indent + "  value {"
+                yield from entries[k]._lines(indent + "    ")
+                yield indent + "  }"
+            else:
+                yield "%s  value: %s" % (indent, self._text(value, entries[k]))
+            yield indent + "}"
 
     def _text(self, field, value):
         if field.enum:

@@ -40,7 +40,16 @@ RunOptions
     1 enum RunOptions.TraceLevel trace_level; 2 int64 timeout_in_ms; 3 int32 inter_op_thread_pool; 5 bool output_partition_graphs; 7 bool
     report_tensor_allocations_upon_oom
 RunMetadata
-    1 bytes step_stats; 2 bytes cost_graph; 3 repeated GraphDef partition_graphs; 4 repeated RunMetadata.FunctionGraphs function_graphs
+    1 StepStats step_stats; 2 bytes cost_graph; 3 repeated GraphDef partition_graphs; 4 repeated RunMetadata.FunctionGraphs function_graphs
+StepStats
+    1 repeated DeviceStepStats dev_stats
+DeviceStepStats
+    1 string device; 2 repeated NodeExecStats node_stats; 3 map<uint32,string> thread_names
+NodeExecStats
+    1 string node_name; 2 int64 all_start_micros; 3 int64 op_start_rel_micros; 4 int64 op_end_rel_micros; 5 int64 all_end_rel_micros; 6
+    repeated bytes memory; 7 repeated bytes output; 8 string timeline_label; 9 int64 scheduled_micros; 10 uint32 thread_id; 11 repeated bytes
+    referenced_tensor; 12 bytes memory_stats; 13 int64 all_start_nanos; 14 int64 op_start_rel_nanos; 15 int64 op_end_rel_nanos; 16 int64
+    all_end_rel_nanos; 17 int64 scheduled_nanos
 RunMetadata.FunctionGraphs
     1 repeated GraphDef partition_graphs; 2 GraphDef pre_optimization_graph; 3 GraphDef post_optimization_graph
 GraphDef

@@ -25,7 +25,10 @@ class OpError(Exception):
     experimental_payloads = property(lambda self: self._experimental_payloads, doc="More about the error.")
 
     def __str__(self):
-        return str(self._message)
+        origin = getattr(self._op, "_origin", None)
+        if not origin:
+            return str(self._message)
+        return "%s\n\nOriginal stack trace for %r:\n%s\n" % (self._message, self._op.name, "\n".join("  " + line for line in origin.split("\n")))
 
 
 _classes = [None]

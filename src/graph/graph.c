@@ -26,6 +26,7 @@ static void node_free(tw__node *node)
     tw_release(node->stream);
     tw__free(node->name);
     tw__free(node->device);
+    tw_release(node->origin);
     tw__free(node->inputs);
     tw__free(node->controls);
     tw__free(node->out_dtypes);
@@ -34,6 +35,14 @@ static void node_free(tw__node *node)
 }
 
 void (*tw__graph_member_ended)(tw_object *member);
+tw_object *(*tw__origin_now)(void);
+
+static void origin_destroy(void *self)
+{
+    tw__free(((tw__origin *)self)->text);
+}
+
+const tw_class tw__origin_class = { .name = "Origin", .size = sizeof(tw__origin), .destroy = origin_destroy };
 
 static void free_collection(void *memory)
 {
@@ -252,6 +261,8 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
         memcpy(node->out_dtypes, out_dtypes, (size_t)output_count * sizeof *out_dtypes);
         memcpy(node->out_shapes, out_shapes, (size_t)output_count * sizeof *out_shapes);
     }
+    if (graph->lasting && tw__origin_now)
+        node->origin = tw__origin_now();
     graph->nodes[graph->node_count++] = node;
     return graph->controls && tw__control_apply(node) != TW_OK ? NULL : node;
 }

@@ -43,11 +43,21 @@ struct tw__node {
     tw__node *rich;
     void *outgrown[2];   /* the arrays of outputs that it had before it got a richer form, whose arrays it shares since */
     tw_object *gradient; /* what stands for the gradient of the op (a custom gradient); a reference, or NULL */
+    tw_object *origin;   /* a tw__origin: where in the program it was made; a reference, or NULL */
     char *device;        /* where it is to run, as the program said; NULL: nowhere in particular */
     struct tw__kernel_stream *stream; /* of a kernel with state, shared with other copies of the node; a reference. NULL: each plan has its own */
     bool unnamed;        /* while a call is being named (naming.c) */
     bool helps;          /* a constant or a read that the call made of an argument: it is named after the node that uses it */
 };
+
+/* Where in the program something was made: lines as Python's tracebacks have them, the outermost first. */
+typedef struct tw__origin {
+    tw_object object;
+    char *text;
+} tw__origin;
+extern const tw_class tw__origin_class;
+/* Set by an embedding language: the place where its program stands, a new reference or NULL. Asked for nodes of lasting graphs. */
+TW_API_FUNCTION extern tw_object *(*tw__origin_now)(void);
 
 /* What a kernel keeps from run to run (random numbers), where several graphs hold copies of one node. */
 typedef struct tw__kernel_stream {

@@ -1,7 +1,7 @@
 /* The graph that a thread's operations go into, when they are not run at once.
  *
- * Each thread has a stack of graphs that were entered. Below it is the program's own graph, made when it is first asked for; operations go
- * there without being asked once eager execution is disabled. */
+ * Each thread has a stack of graphs that were entered. Below it is a graph of its own, made when it is first asked for; operations go there
+ * without being asked once eager execution is disabled. A thread that begins afterwards says so (thread_begin), and that it ends. */
 #include "rows.h"
 #include "session/session.h"
 
@@ -12,8 +12,7 @@ typedef struct entered {
 
 static _Thread_local entered *stack;
 static _Thread_local size_t depth, capacity;
-static tw__lock lock = TW__LOCK;
-static struct tw_graph *program_graph;
+static _Thread_local struct tw_graph *program_graph;
 static _Atomic bool disabled;
 
 bool tw__eager_disabled(void)
@@ -23,12 +22,9 @@ bool tw__eager_disabled(void)
 
 static struct tw_graph *own_graph(void)
 {
-    tw__lock_take(&lock);
     if (!program_graph)
         program_graph = tw_graph();
-    struct tw_graph *graph = tw_retain(program_graph);
-    tw__lock_give(&lock);
-    return graph;
+    return tw_retain(program_graph);
 }
 
 struct tw_graph *tw__default_graph(void)
@@ -75,10 +71,8 @@ TW_API(reset_default_graph, "compat.v1.reset_default_graph()", "The program's ow
     struct tw_graph *fresh = tw_graph();
     if (!fresh)
         return tw__error_status();
-    tw__lock_take(&lock);
     struct tw_graph *old = program_graph;
     program_graph = fresh;
-    tw__lock_give(&lock);
     if (atomic_load(&disabled))
         tw__tracing = fresh->graph;
     tw_release(old);
@@ -96,6 +90,29 @@ TW_API(disable_eager_execution, "compat.v1.disable_eager_execution()", "Operatio
         return tw__error_status();
     atomic_store(&disabled, true);
     tw__tracing = graph->graph; /* which the program holds */
+    tw_release(graph);
+    return TW_OK;
+}
+
+TW_API(thread_begin, "compat.v1._thread_begin()", "A new thread's operations become nodes of its default graph, if eager execution is disabled.")
+{
+    if (!atomic_load(&disabled) || tw__tracing)
+        return TW_OK;
+    struct tw_graph *graph = own_graph();
+    if (!graph)
+        return tw__error_status();
+    tw__tracing = graph->graph; /* which the thread holds */
+    tw_release(graph);
+    return TW_OK;
+}
+
+TW_API(thread_end, "compat.v1._thread_end()", "Lets go of the thread's default graph.")
+{
+    while (depth)
+        TW_TRY(tw__default_pop(stack[depth - 1].graph));
+    struct tw_graph *graph = program_graph;
+    program_graph = NULL;
+    tw__tracing = NULL;
     tw_release(graph);
     return TW_OK;
 }

@@ -301,6 +301,12 @@ TW_PROPERTY(operation_device, "Operation.device(self: operation) -> str", "Where
     return tw__strdup(device ? device : "");
 }
 
+TW_PROPERTY(operation_origin, "Operation._origin(self: operation) -> str", "Where in the program it was made: lines of a traceback.")
+{
+    const tw__origin *origin = (const tw__origin *)args->self->node->origin;
+    return tw__strdup(origin ? origin->text : "");
+}
+
 TW_PROPERTY(operation_outputs, "Operation.outputs(self: operation) -> tensors", "The tensors it gives.")
 {
     tw__node *node = args->self->node;

@@ -201,7 +201,9 @@ static void tell_node(void)
         tw__error_restore(error);
         return;
     }
-    tw__fail(error.code, "%s\n\t [[{{node %.*s}}]]", colon + 2, (int)(colon - message - 5), message + 5);
+    const char *text = colon + 2, *mark = strstr(text, " [Op:"); /* which is how it ends in eager execution */
+    int size = (int)(mark && mark[strlen(mark) - 1] == ']' ? (size_t)(mark - text) : strlen(text));
+    tw__fail(error.code, "%.*s\n\t [[{{node %.*s}}]]", size, text, (int)(colon - message - 5), message + 5);
     tw__free(error.message);
 }
 
@@ -236,7 +238,7 @@ tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw
 
 /* ---- rows ---- */
 
-static tw_status fetch_of(const struct tw_session *session, void *object, tw__fetch *fetch)
+tw_status tw__session_fetch(const struct tw_session *session, void *object, tw__fetch *fetch)
 {
     if (tw__is(object, &tw__class_operation)) {
         *fetch = (tw__fetch){ ((struct tw_operation *)object)->node, -1 };
@@ -258,6 +260,11 @@ static tw_status feed_of(const struct tw_session *session, tw_tensor *key, const
     if (!key || !key->node || key->node->graph != session->graph)
         return tw__fail(TW_TYPE_ERROR, "Cannot interpret feed_dict key as Tensor: it is not an element of this graph.");
     *edge = (tw__edge){ key->node, key->node_output };
+    return tw__session_check_feed(key, value);
+}
+
+tw_status tw__session_check_feed(const tw_tensor *key, const tw_tensor *value)
+{
     if (value->node || value->dtype != key->dtype)
         return tw__fail(TW_TYPE_ERROR, "Session.run: '%s:%d' is fed a %s, expected a value of dtype %s", key->node->name, key->node_output,
                         value->node ? "tensor of a graph" : tw_dtype_name(value->dtype), tw_dtype_name(key->dtype));
@@ -274,7 +281,7 @@ static tw_status feed_of(const struct tw_session *session, tw_tensor *key, const
 static tw_status run(struct tw_session *session, const tw_session_run_args *args, tw__fetch *fetches, tw__edge *feeds, tw_tensor **outputs, int *count)
 {
     for (int64_t i = 0; i < args->fetches.count; i++)
-        TW_TRY(fetch_of(session, args->fetches.items[i], &fetches[i]));
+        TW_TRY(tw__session_fetch(session, args->fetches.items[i], &fetches[i]));
     for (int64_t i = 0; i < args->feeds.count; i++)
         TW_TRY(feed_of(session, args->feeds.items[i], args->values.items[i], &feeds[i]));
     tw__prepared *prepared = tw__session_prepare(session, feeds, (int)args->feeds.count, fetches, (int)args->fetches.count);

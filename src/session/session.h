@@ -65,6 +65,10 @@ tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *fe
 tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw_tensor *const *values, tw_tensor **outputs);
 tw__graph *tw__session_graph(const struct tw_session *session);
 tw_status tw__session_check_open(const struct tw_session *session);
+/* What a fetched object means in the session's graph. */
+tw_status tw__session_fetch(const struct tw_session *session, void *object, tw__fetch *fetch);
+/* Whether the value may be fed for the tensor. */
+tw_status tw__session_check_feed(const tw_tensor *key, const tw_tensor *value);
 /* The session's state of a variable. Borrowed; NULL: an error. */
 struct tw__resource *tw__session_resource(struct tw_session *session, const tw_variable *variable);
 

@@ -82,8 +82,8 @@ static tw_status copy_bound(copying *c, const tw__node *node)
     tw_tensor *outside = captured_by(c->graph, node);
     if (node->op == &tw__op_Placeholder && !outside)
         return tw__fail(TW_INVALID_ARGUMENT, "You must feed a value for placeholder tensor '%s' with dtype %s%s%s\n\t [[{{node %s}}]]", node->name,
-                        tw__dtype_text(node->out_dtypes[0]), node->out_shapes[0].rank < 0 ? "" : " and shape ",
-                        node->out_shapes[0].rank < 0 ? "" : tw__shape_text(&node->out_shapes[0]), node->name);
+                        tw__dtype_text(node->out_dtypes[0]), node->out_shapes[0].rank <= 0 ? "" : " and shape ",
+                        node->out_shapes[0].rank <= 0 ? "" : tw__shape_text(&node->out_shapes[0]), node->name);
     tw__node *copy = argument(c, node->out_dtypes[0], &node->out_shapes[0], node->name);
     if (!copy)
         return tw__error_status();

@@ -233,7 +233,60 @@ def graphs(tf, v1, note):
         attempt(note, lambda: tf.import_graph_def(definition, input_map={"nope:0": tf.constant(1.)}))
 
 
-PROGRAMS = [operations, errors, running, scopes, graphs]
+def steps(tf, v1, note):
+    """Runs in several steps, runs that are traced, threads, and the texts of errors and nodes."""
+    a, b, c = [v1.placeholder(tf.float32, [], name=n) for n in "abc"]
+    first = a + b
+    drawn = first + tf.random.uniform([], seed=1)
+    second = first * c
+    third = drawn * c
+
+    def begun(fetches, feeds):
+        handle = sess.partial_run_setup(fetches, feeds)
+        return lambda *args, **kwargs: sess.partial_run(handle, *args, **kwargs)
+    with v1.Session() as sess:
+        run = begun([first, second], [a, b, c])
+        note(str(run(first, feed_dict={a: 1, b: 2})), str(run([second], feed_dict={"c:0": 5.})))
+        attempt(note, lambda: run(second, feed_dict={c: 5.}))
+        attempt(note, lambda: sess.partial_run("none", second))
+        run = begun([first, second], [a, b, c])
+        attempt(note, lambda: run(second, feed_dict={a: 1.}))
+        attempt(note, lambda: run({"k": first}, feed_dict={a: 1., b: 1.}))
+        attempt(note, lambda: run(first, feed_dict={a: 1., b: 1.}))
+        attempt(note, lambda: run([second], feed_dict={c: 3.}))
+        run = begun([first], [a, b, c])
+        attempt(note, lambda: run(second, feed_dict={a: 1., b: 1., c: 1.}))
+        attempt(note, lambda: sess.partial_run_setup([], [a]))
+        run = begun([drawn, third], [a, b, c])
+        one, two = run(drawn, feed_dict={a: 1., b: 1.}), run(third, feed_dict={c: 2.})
+        note(bool(abs(two - 2 * one) < 1e-6))
+        metadata = v1.RunMetadata()
+        options = v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE)
+        note(str(sess.run(second, {a: 1., b: 2., c: 3.}, options=options, run_metadata=metadata)))
+        stats = metadata.step_stats.dev_stats
+        note([d.device for d in stats], any(n.node_name.startswith("mul") and n.all_start_micros > 10 ** 15 for d in stats for n in d.node_stats))
+        sess.run(first, {a: 1., b: 2.}, run_metadata=metadata)
+        note(str(metadata))
+        attempt(note, lambda: sess.run(first, {a: 1., b: 2.}, options=3))
+        call = sess.make_callable(first, [a, b], accept_options=True)
+        note(str(call(1., 2.)), str(call(1., 2., options=v1.RunOptions())))
+        try:
+            sess.run(tf.gather([1., 2.], tf.cast(first, tf.int32) + [0], name="g"), {a: 3, b: 4})
+        except tf.errors.InvalidArgumentError as e:
+            text = [line.replace(__file__, "FILE") for line in str(e).split("\n") if line.strip() and ("File" not in line or line.endswith("in steps"))]
+            note(e.op.name, e.node_def.name, str(e.error_code), text)
+    import threading
+    found = []
+    thread = threading.Thread(target=lambda: found.append((tf.executing_eagerly(), tf.constant(1.).graph is v1.get_default_graph(),
+                                                           v1.get_default_graph() is first.graph, v1.get_default_session())))
+    thread.start()
+    thread.join()
+    note(str(found))
+    product = tf.matmul(tf.ones([2, 2]), tf.ones([2, 2]), name="m")
+    note(str(product.op.node_def), str(product.op), repr(product.op), str(a.op.node_def))
+
+
+PROGRAMS = [operations, errors, running, scopes, graphs, steps]
 
 
 def run(program, tf):

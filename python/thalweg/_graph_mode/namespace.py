@@ -40,9 +40,18 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
     _v1._enable_eager_execution()
 
 
+_disable_eager_execution = _v1.disable_eager_execution
+
+
+def disable_eager_execution():
+    """Operations become nodes of the default graph; threads that begin from now on have one of their own."""
+    _disable_eager_execution()
+    _scopes.threads_have_graphs()
+
+
 def disable_v2_behavior():
     """Graphs instead of eager execution; tensors are compared by identity. Variables stay resources."""
-    _v1.disable_eager_execution()
+    disable_eager_execution()
 
 
 def enable_v2_behavior():
@@ -122,7 +131,7 @@ def fill():
     for module in (_checkpoint, _forms, _losses, _summary, _train):
         module.install()
     _v1.Variable = _variables.VariableV1
-    for name in ("enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "no_op", "set_random_seed"):
+    for name in ("disable_eager_execution", "enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "no_op", "set_random_seed"):
         setattr(_v1, name, globals()[name])
     for name in ("enable_resource_variables", "enable_v2_tensorshape", "enable_tensor_equality", "enable_control_flow_v2"):
         setattr(_v1, name, _accepted(name, "What is so anyway."))

@@ -1,4 +1,6 @@
 """Name scopes and control dependencies of graphs; names of collections."""
+import threading
+
 import thalweg as tf
 from thalweg import _core
 
@@ -88,3 +90,19 @@ class _Nothing:
 
     def __exit__(self, *exception):
         return None
+
+
+def threads_have_graphs():
+    """Python's threads that begin from now on are in graph mode, as far as that is on when they begin."""
+    begin = threading.Thread._bootstrap_inner
+    if hasattr(begin, "_thalweg"):
+        return
+
+    def begin_with_graph(thread):
+        tf.compat.v1._thread_begin()
+        try:
+            begin(thread)
+        finally:
+            tf.compat.v1._thread_end()
+    begin_with_graph._thalweg = True
+    threading.Thread._bootstrap_inner = begin_with_graph

@@ -1,11 +1,13 @@
 """Session and InteractiveSession: fetches and feeds as Python has them, the stack of default sessions."""
+import re
 import threading
 
 import thalweg as tf
-from thalweg import _core
+from thalweg import _core, errors
 from thalweg._graph_mode import graph as _graph
 
-_CoreSession = tf.compat.v1._Session
+_v1 = tf.compat.v1
+_CoreSession = _v1._Session
 _local = threading.local()
 
 
@@ -91,6 +93,48 @@ def _threads_of(config):
         tf.config.threading._session(config.intra_op_parallelism_threads)
 
 
+_NODE = re.compile(r"\[\[(?:\{\{node )?([^{} \]]*)(?:\}\})?")
+
+
+def explained(error, graph):
+    """The error as a run of a session raises it: with the operation, and where in the program that was made."""
+    message = error.message
+    if message.startswith("Graph execution error:"):
+        return error
+    at, operation = _NODE.search(message), None
+    try:
+        operation = graph.get_operation_by_name(at.group(1)) if at else None
+    except KeyError:
+        pass
+    if operation is None:
+        return type(error)(None, None, "Graph execution error:\n\n" + message)
+    lines = operation._origin.split("\n") if operation._origin else ["File \"<unknown>\", line 0, in <unknown>"]
+    where = "Detected at node '%s' defined at (most recent call last):\n%s\nNode: '%s'\n" % (
+        operation.name, "\n".join("    " + line for line in lines), operation.name)
+    return type(error)(operation.node_def, operation, "Graph execution error:\n\n" + where + message)
+
+
+def _element_name(leaf):
+    return leaf if isinstance(leaf, str) else leaf.name
+
+
+def _session_value(tensor):
+    """What a session gives for a value: an array, or NumPy's number."""
+    return tensor.numpy()
+
+
+_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+def _note_steps(steps, run_metadata):
+    """The steps of a run in its RunMetadata."""
+    device = run_metadata.step_stats.dev_stats.add(device=_DEVICE)
+    for name, op, start, duration, _ in steps:
+        device.node_stats.add(node_name=name, timeline_label="%s = %s()" % (name, op), all_start_micros=start // 1000, all_start_nanos=start,
+                              op_end_rel_micros=duration // 1000, op_end_rel_nanos=duration, all_end_rel_micros=duration // 1000,
+                              all_end_rel_nanos=duration, scheduled_micros=start // 1000, scheduled_nanos=start)
+
+
 class BaseSession:
     """Runs operations of a graph and evaluates its tensors; holds the state of the graph's variables."""
 
@@ -110,6 +154,7 @@ class BaseSession:
                                   allow_soft_placement=config is not None and config.allow_soft_placement)
         self._runner = _core.Runner(self._core)
         self._config, self._target, self._contexts = config, target, []
+        self._partial_runs, self._partial_count = {}, 0
 
     @property
     def graph(self):
@@ -133,16 +178,36 @@ class BaseSession:
     def close(self):
         """Drops the state of the variables; the session can't be used any more."""
         self._runner.forget()
+        self._partial_runs.clear()
         self._core.close()
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """Runs operations and evaluates tensors: the values in the structure of the fetches."""
+        try:
+            if options is not None or run_metadata is not None:
+                return self._run_with(fetches, feed_dict, options, run_metadata)
+            result = self._runner.run(fetches, feed_dict)
+            return self._run_new(fetches, feed_dict) if result is NotImplemented else result
+        except errors.OpError as e:
+            raise explained(e, self._core.graph) from None
+
+    def _run_with(self, fetches, feed_dict, options, run_metadata):
+        """A run whose steps are noted, if the options say so."""
+        from thalweg import _messages
+        options = _messages.RunOptions.FromString(options.SerializeToString()) if options is not None else _messages.RunOptions()
         if run_metadata is not None:
-            raise NotImplementedError("Session.run: run_metadata is not supported")
-        if options is not None and options.SerializeToString():
-            raise NotImplementedError("Session.run: options other than the default ones are not supported")
-        result = self._runner.run(fetches, feed_dict)
-        return self._run_new(fetches, feed_dict) if result is NotImplemented else result
+            run_metadata.ParseFromString(b"")
+        for name in ("timeout_in_ms", "output_partition_graphs"):
+            if getattr(options, name):
+                raise NotImplementedError("Session.run: the option %s is not supported" % name)
+        traced = options.trace_level != _messages.RunOptions.NO_TRACE and run_metadata is not None
+        if traced and not _v1._trace_begin():
+            raise NotImplementedError("Session.run: the steps of another thread's run are being noted")
+        try:
+            return self.run(fetches, feed_dict)
+        finally:
+            if traced:
+                _note_steps(_v1._trace_end(), run_metadata)
 
     def _run_new(self, fetches, feed_dict):
         leaves = []
@@ -168,22 +233,51 @@ class BaseSession:
             return rebuild(flat)
         return self._runner.remember(form, leaves, elements, keys, tensors, values)
 
-    def partial_run(self, handle, fetches, feed_dict=None):
-        """Not supported."""
-        raise NotImplementedError("Session.partial_run is not supported: run what is needed at once")
-
     def partial_run_setup(self, fetches, feeds=None):
-        """Not supported."""
-        raise NotImplementedError("Session.partial_run_setup is not supported: run what is needed at once")
+        """A handle for partial_run: these fetches will be asked for, and these feeds given, in several steps."""
+        leaves, graph = [], self._core.graph
+        _flatten(fetches, leaves)
+        tensors = [_graph.feed_element(graph, part) for feed in feeds or [] for part, _ in _feed_parts(feed, feed)]
+        try:
+            made = self._core.partial_run_setup([_graph.fetch_element(graph, leaf) for leaf in leaves], tensors)
+        except errors.OpError as e:
+            raise explained(e, graph) from None
+        self._partial_count += 1
+        handle = "%s->%s//%d/;%d" % (",".join(t.name for t in tensors), ",".join(_element_name(leaf) for leaf in leaves), len(leaves), self._partial_count)
+        self._partial_runs[handle] = made
+        return handle
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        """Goes on with a run that partial_run_setup began: feeds more of its feeds, gives more of its fetches."""
+        leaves, graph = [], self._core.graph
+        rebuild = _flatten(fetches, leaves)
+        elements = [_graph.fetch_element(graph, leaf) for leaf in leaves]
+        keys, values = [], []
+        for key, value in (feed_dict or {}).items():
+            for part, part_value in _feed_parts(key, value):
+                keys.append(_graph.feed_element(graph, part))
+                values.append(_core.eager_tensor(part_value, keys[-1].dtype))
+        try:
+            if handle not in self._partial_runs:
+                raise errors.InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
+            run = self._partial_runs[handle]
+            found = iter(run.step(elements, keys, values))
+            if run.over:
+                del self._partial_runs[handle]
+        except errors.OpError as e:
+            raise explained(e, graph) from None
+        return rebuild([None if isinstance(e, tf.Operation) else _session_value(next(found)) for e in elements])
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function that runs these fetches; its arguments are values for the feeds."""
         feeds = list(feed_list or [])
 
-        def run(*values):
-            if len(values) != len(feeds):
+        def run(*values, **options):
+            if len(values) > len(feeds):
                 raise ValueError("Expected %d feed values, got %d" % (len(feeds), len(values)))
-            return self.run(fetches, dict(zip(feeds, values)) if feeds else None)
+            if options and not accept_options:
+                raise TypeError("the function takes no options: make_callable was called without accept_options")
+            return self.run(fetches, dict(zip(feeds, values)) if feeds else None, **options)
         return run
 
     def list_devices(self):

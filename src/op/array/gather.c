@@ -77,8 +77,8 @@ static tw_status gather_rows(const tw_op *op, const gathering *g, const tw_tenso
         if (index < 0 || index >= g->rows) {
             char place[160];
             place_text(&indices->shape, i, place, sizeof place);
-            return tw__fail(TW_INVALID_ARGUMENT, "indices[%s] = %lld is not in [0, %lld) [Op:%s]", place, (long long)index,
-                            (long long)g->rows, op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "indices%s%s%s = %lld is not in [0, %lld) [Op:%s]", *place ? "[" : "", place, *place ? "]" : "",
+                            (long long)index, (long long)g->rows, op->name);
         }
     }
     for (int64_t b = 0; b < g->batch; b++) {

@@ -55,36 +55,35 @@ HSV(double, double, fabs)
 typedef struct pixels {
     const tw_tensor *in;
     tw_tensor *out;
-    void (*work)(const float *in, float *out);
+    void (*work)(const float *in, float amount, float *out, int64_t count);
     void (*work_double)(const double *in, double *out);
-    void (*adjust)(const float *in, float amount, float *out);
     float amount;
 } pixels;
+
+enum { TILE = 256 };
 
 static void each_pixel(void *context, int64_t begin, int64_t end)
 {
     const pixels *p = context;
     size_t size = tw__element_size(p->in->dtype);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end;) {
         const char *in = (const char *)p->in->data + (size_t)i * 3 * size;
         char *out = (char *)p->out->data + (size_t)i * 3 * size;
-        float from[3], to[3];
+        int64_t count = end - i < TILE ? end - i : TILE;
+        float tile[3 * TILE];
         if (p->in->dtype == TW_FLOAT64) {
             p->work_double((const double *)(const void *)in, (double *)(void *)out);
+            i++;
             continue;
         }
-        if (p->in->dtype == TW_FLOAT32)
-            memcpy(from, in, sizeof from);
-        else
-            tw__small_float_read(p->in->dtype, in, from, 3);
-        if (p->adjust)
-            p->adjust(from, p->amount, to);
-        else
-            p->work(from, to);
-        if (p->in->dtype == TW_FLOAT32)
-            memcpy(out, to, sizeof to);
-        else
-            tw__small_float_write(p->in->dtype, to, out, 3);
+        if (p->in->dtype == TW_FLOAT32) {
+            p->work((const float *)(const void *)in, p->amount, (float *)(void *)out, count);
+        } else {
+            tw__small_float_read(p->in->dtype, in, tile, 3 * count);
+            p->work(tile, p->amount, tile, count);
+            tw__small_float_write(p->in->dtype, tile, out, 3 * count);
+        }
+        i += count;
     }
 }
 
@@ -96,14 +95,26 @@ static tw_status run(tw__kernel *kernel, pixels p)
     return TW_OK;
 }
 
+/* A function of one pixel as one of many. */
+#define MANY(name, call)                                                                                   \
+    static void name(const float *in, __attribute__((unused)) float amount, float *out, int64_t count)      \
+    {                                                                                                      \
+        for (int64_t i = 0; i < count; i++, in += 3, out += 3) {                                           \
+            float pixel[3] = { in[0], in[1], in[2] };                                                      \
+            call;                                                                                          \
+        }                                                                                                  \
+    }
+MANY(many_to_hsv, rgb_to_hsv_float(pixel, out))
+MANY(many_to_rgb, hsv_to_rgb_float(pixel, out))
+
 static tw_status to_hsv_compute(tw__kernel *kernel)
 {
-    return run(kernel, (pixels){ .work = rgb_to_hsv_float, .work_double = rgb_to_hsv_double });
+    return run(kernel, (pixels){ .work = many_to_hsv, .work_double = rgb_to_hsv_double });
 }
 
 static tw_status to_rgb_compute(tw__kernel *kernel)
 {
-    return run(kernel, (pixels){ .work = hsv_to_rgb_float, .work_double = hsv_to_rgb_double });
+    return run(kernel, (pixels){ .work = many_to_rgb, .work_double = hsv_to_rgb_double });
 }
 
 TW_OP(RGBToHSV,
@@ -126,15 +137,17 @@ static void adjust_saturation(const float *in, float scale, float *out)
     while (rest >= 2)
         rest -= 2;
     float x = c * (1 - fabsf(rest - 1));
-    const float parts[][3] = { { c, x, 0 }, { x, c, 0 }, { 0, c, x }, { 0, x, c }, { x, 0, c }, { c, 0, x }, { 0, 0, 0 } };
+    const float choice[] = { 0, x, c };
+    static const uint8_t parts[][3] = { { 2, 1, 0 }, { 1, 2, 0 }, { 0, 2, 1 }, { 0, 1, 2 }, { 1, 0, 2 }, { 2, 0, 1 }, { 0, 0, 0 } };
     int part = dh >= 0 && dh < 6 ? (int)dh : 6;
     for (int i = 0; i < 3; i++)
-        out[i] = parts[part][i] + least;
+        out[i] = choice[parts[part][i]] + least;
 }
+MANY(many_saturations, adjust_saturation(pixel, amount, out))
 
 static tw_status saturation_compute(tw__kernel *kernel)
 {
-    return run(kernel, (pixels){ .adjust = adjust_saturation, .amount = *(const float *)kernel->inputs[1]->data });
+    return run(kernel, (pixels){ .work = many_saturations, .amount = *(const float *)kernel->inputs[1]->data });
 }
 
 TW_OP(AdjustSaturation,
@@ -175,9 +188,11 @@ static void adjust_hue(const float *in, float delta, float *out)
     out[order[part][2]] = least;
 }
 
+MANY(many_hues, adjust_hue(pixel, amount, out))
+
 static tw_status hue_compute(tw__kernel *kernel)
 {
-    return run(kernel, (pixels){ .adjust = adjust_hue, .amount = *(const float *)kernel->inputs[1]->data });
+    return run(kernel, (pixels){ .work = many_hues, .amount = *(const float *)kernel->inputs[1]->data });
 }
 
 TW_OP(AdjustHue,

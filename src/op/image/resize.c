@@ -14,6 +14,7 @@ enum { WORTH_A_THREAD = 1 << 15, STEPS = 1024 };
 typedef struct resize {
     const tw_tensor *images; /* the larger story: in -> out */
     const float *in;
+    const void *pixels; /* of bilinear: bytes or floats */
     void *out;
     int64_t batch, channels, in_height, in_width, out_height, out_width;
     float height_scale, width_scale;
@@ -74,26 +75,39 @@ static tw_status bilinear_taps(tw__taps *taps, int64_t in, int64_t out, float sc
     return TW_OK;
 }
 
-static void bilinear_rows(void *context, int64_t first, int64_t last)
-{
-    const resize *r = context;
-    int64_t line = r->in_width * r->channels;
-    for (int64_t row = first; row < last; row++) {
-        int64_t image = row / r->out_height, y = row % r->out_height;
-        const float *top = r->in + (image * r->in_height + r->y->index[2 * y]) * line;
-        const float *bottom = r->in + (image * r->in_height + r->y->index[2 * y + 1]) * line;
-        float down = r->y->weight[2 * y + 1], *out = (float *)r->out + row * r->out_width * r->channels;
-        for (int64_t x = 0; x < r->out_width; x++) {
-            int64_t left = r->x->index[2 * x] * r->channels, right = r->x->index[2 * x + 1] * r->channels;
-            float along = r->x->weight[2 * x + 1];
-            for (int64_t c = 0; c < r->channels; c++) {
-                float upper = top[left + c] + (top[right + c] - top[left + c]) * along;
-                float lower = bottom[left + c] + (bottom[right + c] - bottom[left + c]) * along;
-                *out++ = upper + (lower - upper) * down;
-            }
-        }
+/* Rows of images of bytes or floats; the usual numbers of channels are constants for the compiler. */
+#define BILINEAR(type)                                                                                                                    \
+    static inline __attribute__((always_inline)) void bilinear_row_##type(const resize *r, int64_t row, const int64_t channels)           \
+    {                                                                                                                                     \
+        int64_t image = row / r->out_height, y = row % r->out_height, line = r->in_width * channels;                                      \
+        const type *in = r->pixels;                                                                                                       \
+        const type *top = in + (image * r->in_height + r->y->index[2 * y]) * line;                                                        \
+        const type *bottom = in + (image * r->in_height + r->y->index[2 * y + 1]) * line;                                                 \
+        float down = r->y->weight[2 * y + 1], *out = (float *)r->out + row * r->out_width * channels;                                     \
+        for (int64_t x = 0; x < r->out_width; x++) {                                                                                      \
+            int64_t left = r->x->index[2 * x] * channels, right = r->x->index[2 * x + 1] * channels;                                      \
+            float along = r->x->weight[2 * x + 1];                                                                                        \
+            for (int64_t c = 0; c < channels; c++) {                                                                                      \
+                float a = (float)top[left + c], b = (float)top[right + c], d = (float)bottom[left + c], e = (float)bottom[right + c];     \
+                float upper = a + (b - a) * along, lower = d + (e - d) * along;                                                           \
+                *out++ = upper + (lower - upper) * down;                                                                                  \
+            }                                                                                                                             \
+        }                                                                                                                                 \
+    }                                                                                                                                     \
+    static void bilinear_rows_##type(void *context, int64_t first, int64_t last)                                                          \
+    {                                                                                                                                     \
+        const resize *r = context;                                                                                                        \
+        for (int64_t row = first; row < last; row++) {                                                                                    \
+            if (r->channels == 3)                                                                                                         \
+                bilinear_row_##type(r, row, 3);                                                                                           \
+            else if (r->channels == 1)                                                                                                    \
+                bilinear_row_##type(r, row, 1);                                                                                           \
+            else                                                                                                                          \
+                bilinear_row_##type(r, row, r->channels);                                                                                 \
+        }                                                                                                                                 \
     }
-}
+BILINEAR(float)
+BILINEAR(uint8_t)
 
 static tw_status bilinear_compute(tw__kernel *kernel)
 {
@@ -107,15 +121,16 @@ static tw_status bilinear_compute(tw__kernel *kernel)
     }
     float *copy = NULL;
     tw__taps y = { 0 }, x = { 0 };
-    r.in = tw__image_floats(images, &copy);
-    tw_status status = r.in || !images->count ? bilinear_taps(&y, r.in_height, r.out_height, r.height_scale, r.half) : TW_RESOURCE_EXHAUSTED;
+    bool bytes = images->dtype == TW_UINT8;
+    r.pixels = bytes ? images->data : tw__image_floats(images, &copy);
+    tw_status status = r.pixels ? bilinear_taps(&y, r.in_height, r.out_height, r.height_scale, r.half) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
         status = bilinear_taps(&x, r.in_width, r.out_width, r.width_scale, r.half);
     r.out = out->data;
     r.y = &y;
     r.x = &x;
     if (status == TW_OK)
-        tw__parallel(r.batch * r.out_height, rows_for_a_thread(&r), bilinear_rows, &r);
+        tw__parallel(r.batch * r.out_height, rows_for_a_thread(&r), bytes ? bilinear_rows_uint8_t : bilinear_rows_float, &r);
     tw__free(copy);
     tw__taps_free(&y);
     tw__taps_free(&x);
@@ -372,32 +387,46 @@ static float share(int64_t i, float low, float high, float scale)
     return at < low ? (at + 1 > high ? scale : at + 1 - low) : (at + 1 > high ? high - at : 1.0f);
 }
 
-static float area_row(const resize *r, const float *line, float low, float high, int64_t c)
+/* What a column of the result covers: pixels [first, end), and how much of the outer two. */
+typedef struct cover {
+    int64_t first, end;
+    float of_first, of_last;
+} cover;
+
+static cover cover_of(int64_t x, float scale)
 {
-    int64_t first = (int64_t)floorf(low), end = (int64_t)ceilf(high);
-    float sum = line[bound(first, r->in_width) * r->channels + c] * share(first, low, high, r->width_scale);
-    if (first + 1 == end)
+    float low = (float)x * scale, high = (float)(x + 1) * scale;
+    cover c = { .first = (int64_t)floorf(low), .end = (int64_t)ceilf(high) };
+    c.of_first = share(c.first, low, high, scale);
+    c.of_last = share(c.end - 1, low, high, scale);
+    return c;
+}
+
+static float area_row(const resize *r, const float *line, const cover *x)
+{
+    float sum = line[bound(x->first, r->in_width) * r->channels] * x->of_first;
+    if (x->first + 1 == x->end)
         return sum;
-    for (int64_t x = first + 1; x < end - 1; x++)
-        sum += line[bound(x, r->in_width) * r->channels + c];
-    return sum + line[bound(end - 1, r->in_width) * r->channels + c] * share(end - 1, low, high, r->width_scale);
+    for (int64_t i = x->first + 1; i < x->end - 1; i++)
+        sum += line[bound(i, r->in_width) * r->channels];
+    return sum + line[bound(x->end - 1, r->in_width) * r->channels] * x->of_last;
 }
 
 static void area_rows(void *context, int64_t first, int64_t last)
 {
     const resize *r = context;
     float whole = 1.0f / (r->height_scale * r->width_scale), *out = (float *)r->out + first * r->out_width * r->channels;
+    int64_t line = r->in_width * r->channels;
     for (int64_t row = first; row < last; row++) {
-        int64_t image = row / r->out_height, y = row % r->out_height;
-        float low = (float)y * r->height_scale, high = (float)(y + 1) * r->height_scale;
+        const float *image = r->in + row / r->out_height * r->in_height * line;
+        cover y = cover_of(row % r->out_height, r->height_scale);
         for (int64_t x = 0; x < r->out_width; x++) {
-            float left = (float)x * r->width_scale, right = (float)(x + 1) * r->width_scale;
+            cover across = cover_of(x, r->width_scale);
             for (int64_t c = 0; c < r->channels; c++) {
                 float sum = 0;
-                for (int64_t i = (int64_t)floorf(low); i < (int64_t)ceilf(high); i++) {
-                    const float *line = r->in + (image * r->in_height + bound(i, r->in_height)) * r->in_width * r->channels;
-                    sum += area_row(r, line, left, right, c) * share(i, low, high, r->height_scale);
-                }
+                for (int64_t i = y.first; i < y.end; i++)
+                    sum += area_row(r, image + bound(i, r->in_height) * line + c, &across) *
+                           (i == y.first ? y.of_first : i == y.end - 1 ? y.of_last : 1.0f);
                 *out++ = sum * whole;
             }
         }
@@ -415,7 +444,7 @@ static tw_status area_compute(tw__kernel *kernel)
     r.out = out->data;
     if (!r.in)
         return TW_RESOURCE_EXHAUSTED;
-    tw__parallel(r.batch * r.out_height, 1, area_rows, &r);
+    tw__parallel(r.batch * r.out_height, rows_for_a_thread(&r), area_rows, &r);
     tw__free(copy);
     return TW_OK;
 }

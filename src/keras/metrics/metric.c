@@ -32,7 +32,11 @@ static void metric_clear(void *self)
     tw__set(&metric->count, NULL);
 }
 
+/* Every metric's methods are of this type. */
+static const tw__metric_methods base_methods = { .values = NULL };
+
 TW_CLASS(metric, "keras.metrics.Metric(name: str = None, dtype: dtype = None)", .parent = &tw__class_layer, .size = sizeof(tw_layer),
+    .methods = &base_methods,
     .doc = "The base of metrics.");
 
 TW_CLASS(metrics_mean, "keras.metrics.Mean(name: str = mean, dtype: dtype = None) -> metric",
@@ -177,8 +181,6 @@ TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> v
 
 /* ---- metrics of labels and predictions ---- */
 
-static const tw__metric_methods wrapper_methods = { .values = NULL };
-
 /* TensorFlow keeps the function's arguments here; checkpoints have its node. RootMeanSquaredError has no function. */
 static tw_status wrapper_init(void *self, const void *given)
 {
@@ -192,7 +194,7 @@ static tw_status wrapper_init(void *self, const void *given)
 }
 
 TW_CLASS(metrics_mean_metric_wrapper, "keras.metrics.MeanMetricWrapper(name: str = None, dtype: dtype = None) -> metric",
-    .parent = &tw__class_metrics_mean, .size = sizeof(tw_metric), .init = wrapper_init, .methods = &wrapper_methods,
+    .parent = &tw__class_metrics_mean, .size = sizeof(tw_metric), .init = wrapper_init,
     .doc = "The mean of a function of labels and predictions; the base of such metrics.");
 
 static tw_status update_wrapped(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)

@@ -5,6 +5,7 @@
  * "tensor<dtype>"). */
 #include <math.h>
 
+#include "api/ragged_call.h"
 #include "extension.h"
 
 typedef struct context {
@@ -336,7 +337,7 @@ static bool fill_tensors(context *c, const tw_field *field, PyObject *value, tw_
     tw_dtype dtype = wanted_dtype(c, field->word, &how);
     if (dtype == TW_DTYPE_NONE)
         dtype = *group;
-    bool whole = TW_IS_TENSOR(value) || tw__py_is_variable(value);
+    bool whole = TW_IS_TENSOR(value) || tw__py_is_variable(value) || tw__py_composite(value);
     PyObject *list = whole ? NULL : PySequence_List(value);
     if (!whole && !list) {
         PyErr_Clear();
@@ -353,6 +354,11 @@ static bool fill_tensors(context *c, const tw_field *field, PyObject *value, tw_
         PyObject *item = PyList_GetItem(list, i);
         if (item == Py_None && field->none_allowed)
             continue;
+        void *composite = TW_IS_TENSOR(item) ? NULL : tw__py_composite(item);
+        if (composite && tw__takes_composite(c->signature, composite)) {
+            good = tw__py_mixed_list(c->frame, c->signature, (int)(field - c->signature->fields), list, dtype, how);
+            break;
+        }
         items[i] = tw__py_to_tensor(item, dtype, how);
         good = tw__py_keep_object(c->frame, items[i]);
         if (good && dtype == TW_DTYPE_NONE && field->word)
@@ -381,6 +387,9 @@ static bool fill_tensor(context *c, const tw_field *field, PyObject *value, tw_t
     bool grouped = field->word && how != TW_FORCE && tw_dtype_from_name(field->word) == TW_DTYPE_NONE;
     if (dtype == TW_DTYPE_NONE && grouped)
         dtype = *group;
+    void *composite = tw__py_composite(value);
+    if (composite && tw__takes_composite(c->signature, composite))
+        return tw__py_mixed_value(c->frame, c->signature, (int)(field - c->signature->fields), composite);
     *out = tw__py_to_tensor(value, dtype, how);
     if (*out && how != TW_FORCE && field->word && !grouped && !tw__py_is_tensor_like(value) && !same_kind((*out)->dtype, dtype)) {
         tw__py_error(PyExc_TypeError, "Cannot convert %R to EagerTensor of dtype %s", value, tw__py_c_name(dtype));

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "api/ragged.h"
 #include "extension.h"
 #include "graph/graph.h"
 #include "op/slices.h"
@@ -22,6 +23,10 @@ tw_dtype tw__py_dtype_of_value(PyObject *value)
         return TW_TENSOR(value)->dtype;
     if (tw__py_is_variable(value))
         return ((tw_variable *)((tw__py_object *)value)->object)->resource->dtype;
+    tw_tensor *parts[TW_COMPOSITE_PARTS];
+    void *composite = tw__py_composite(value);
+    if (composite && tw__composite_parts(composite, parts))
+        return parts[tw__is_ragged(composite) ? 0 : 1]->dtype;
     return TW_DTYPE_NONE;
 }
 
@@ -596,6 +601,10 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
     }
     if (tw__py_shape_of(value))
         return from_shape(value, dtype, how);
+    if (tw__is_ragged(tw__py_composite(value))) {
+        tw__py_error(PyExc_ValueError, "TypeError: object of type 'RaggedTensor' has no len()\n");
+        return NULL;
+    }
     struct tw_indexed_slices *slices = tw__py_unwrap(value, &tw__class_indexed_slices);
     if (slices) {
         tw_tensor *dense = tw__indexed_slices_dense(slices);

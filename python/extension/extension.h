@@ -8,6 +8,7 @@
  *   tensor.c     tf.Tensor                       operators.c, index.c  a + b, a[i] for tensors and variables
  *   dtype.c, shape.c  tf.DType, tf.TensorShape   object.c    types of class rows; peers; attributes and tracking
  *   symbolic.c, graph_types.c, graph_function.c  tensors of graphs, tf.Graph, tf.Operation, tf.function
+ *   composite.c  ragged and sparse tensors
  *   layer.c, tape.c, variable.c  the special parts of those classes       raw_ops.c  tf.raw_ops    error.c  exceptions
  *
  * Python's lock: every function here runs with it. tw__py_unlock/tw__py_lock let other threads run while C computes; what C calls
@@ -167,6 +168,8 @@ typedef struct tw__py_frame {
     PyObject *kept; /* a list of Python objects whose memory is borrowed */
     tw_value *values[4];
     int value_count;
+    void **mixed_values; /* ragged and sparse tensors in the place of tensors, per field (composite.c); or NULL */
+    void *mixed_lists;
 } tw__py_frame;
 bool tw__py_keep_object(tw__py_frame *frame, void *object);     /* takes a reference */
 void *tw__py_keep_block(tw__py_frame *frame, size_t size);      /* cleared memory */
@@ -179,6 +182,16 @@ void tw__py_frame_end(tw__py_frame *frame);
 bool tw__py_fill(tw__py_function *function, tw__py_frame *frame, PyObject *const *given, PyObject *rest, void *args);
 void *tw__py_make_callable(PyObject *function); /* a new tw_callable; NULL: an exception is set */
 const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *function, const char *argument);
+
+/* ---- ragged and sparse tensors (composite.c) ---- */
+extern PyType_Slot tw__py_ragged_slots[];
+void *tw__py_composite(PyObject *value); /* the object of a ragged or sparse tensor, borrowed; else NULL */
+/* A function of tensors gets such a value, or a list with such values. */
+bool tw__py_mixed_value(tw__py_frame *frame, const tw_signature *signature, int field, void *composite);
+bool tw__py_mixed_list(tw__py_frame *frame, const tw_signature *signature, int field, PyObject *list, tw_dtype dtype, tw__py_how how);
+tw_status tw__py_call_mixed(const tw_signature *signature, const tw__py_frame *frame, const void *args, tw_value *result);
+PyObject *tw__py_composite_parts(PyObject *self, PyObject *value);
+PyObject *tw__py_is_any_tensor(PyObject *self, PyObject *value);
 
 /* ---- objects (object.c) ---- */
 typedef struct tw__py_object {

@@ -271,6 +271,7 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
     frame.object_count = frame.block_count = 0;
     frame.kept = NULL;
     frame.value_count = 0;
+    frame.mixed_values = NULL;
     if (tw__py_sort_arguments(function, 0, arguments, TW_VECTOR_COUNT(size), names, given, &rest)) {
         char *args = alloca(signature->args_size);
         memcpy(args, function->defaults, signature->args_size);
@@ -278,7 +279,9 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
         const char *named = NULL;
         if (tw__py_fill(function, &frame, given, rest, args)) {
             tw_value result = { .kind = TW_VALUE_NONE };
-            if (__builtin_expect(invoke(signature, args, &result) != TW_OK, 0)) {
+            tw_status done = __builtin_expect(frame.mixed_values != NULL, 0) ? tw__py_call_mixed(signature, &frame, args, &result)
+                                                                            : invoke(signature, args, &result);
+            if (__builtin_expect(done != TW_OK, 0)) {
                 tw_value_free(&result);
                 tw__py_raise();
             } else {

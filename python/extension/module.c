@@ -1,5 +1,4 @@
 /* The extension module: starts the parts and builds the tree of modules, functions and types from the tables. */
-#include "api/composite.h"
 #include "extension.h"
 
 enum { PATH_LIMIT = 200 };
@@ -135,6 +134,26 @@ static bool add_member(const tw_signature *signature)
     return good;
 }
 
+/* A function whose path goes on behind a class is one of that class, without an object. */
+static bool add_static(const tw_signature *signature, PyObject *function, bool *done)
+{
+    size_t size = strcspn(signature->path, "|"), last = size;
+    while (last && signature->path[last - 1] != '.')
+        last--;
+    PyTypeObject *type = last ? type_at(signature->path, last - 1) : NULL;
+    *done = type != NULL;
+    if (!type)
+        return true;
+    PyObject *builtins = PyImport_ImportModule("builtins");
+    PyObject *fixed = builtins ? PyObject_CallMethod(builtins, "staticmethod", "O", function) : NULL;
+    PyObject *name = fixed ? PyUnicode_FromStringAndSize(signature->path + last, (Py_ssize_t)(size - last)) : NULL;
+    bool good = name && PyObject_SetAttr((PyObject *)type, name, fixed) == 0;
+    Py_XDECREF(builtins);
+    Py_XDECREF(fixed);
+    Py_XDECREF(name);
+    return good;
+}
+
 /* ---- the tree ---- */
 
 static bool add_rows(tw_role role)
@@ -154,7 +173,8 @@ static bool add_rows(tw_role role)
             Py_XDECREF(module);
         } else {
             PyObject *function = (PyObject *)make_function(signature);
-            good = function && place(signature->path, function);
+            bool fixed = false;
+            good = function && add_static(signature, function, &fixed) && (fixed || place(signature->path, function));
             Py_XDECREF(function);
         }
         if (!good) {
@@ -233,8 +253,6 @@ static PyObject *later(PyObject *package, PyObject *name)
                   { "recompute_grad", "thalweg._gradients" },
                   { "gradients", "thalweg._gradients" },
                   { "hessians", "thalweg._gradients" },
-                  { "RaggedTensor", "thalweg._ragged" },
-                  { "RaggedTensorSpec", "thalweg._ragged" },
                   { "DeviceSpec", "thalweg._device" },
                   { "device", "thalweg._device" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -266,8 +284,6 @@ static PyObject *later(PyObject *package, PyObject *name)
         return PyImport_ImportModule("thalweg.autograph");
     if (PyUnicode_CompareWithASCIIString(name, "nest") == 0)
         return PyImport_ImportModule("thalweg.nest");
-    if (PyUnicode_CompareWithASCIIString(name, "ragged") == 0)
-        return PyImport_ImportModule("thalweg.ragged");
     PyObject *own = PyObject_GetAttrString(package, "__name__");
     tw__py_error(PyExc_AttributeError, "module '%S' has no attribute '%U'", own, name);
     Py_XDECREF(own);
@@ -316,13 +332,6 @@ static PyObject *is_tensor(PyObject *self, PyObject *value)
     return PyBool_FromLong(PyObject_TypeCheck(value, tw__py_tensor_type) || tw__py_is_variable(value));
 }
 
-static PyObject *is_any_tensor(PyObject *self, PyObject *value)
-{
-    if (tw__py_is_object(value) && tw__is_composite(((tw__py_object *)value)->object))
-        Py_RETURN_TRUE;
-    return is_tensor(self, value);
-}
-
 static PyObject *as_dtype(PyObject *self, PyObject *value)
 {
     (void)self;
@@ -360,7 +369,8 @@ static PyMethodDef functions[] = {
     { "op_names", tw__py_raw_op_names, METH_NOARGS, "The names of all ops." },
     { "rows", rows, METH_NOARGS, "Every row: id, path, role, signature, doc, parent." },
     { "is_tensor", is_tensor, METH_O, "Whether the value is a tensor or a variable." },
-    { "is_any_tensor", is_any_tensor, METH_O, "The same, or a value of several tensors." },
+    { "is_any_tensor", tw__py_is_any_tensor, METH_O, "The same, or a value of several tensors." },
+    { "_composite_parts", tw__py_composite_parts, METH_O, "The tensors of a ragged or sparse tensor; None for anything else." },
     { "as_dtype", as_dtype, METH_O, "The dtype that a name or a NumPy dtype means." },
     { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
     { "_tracing", tw__py_is_tracing, METH_NOARGS, "Whether calls become nodes of a graph." },

@@ -446,6 +446,7 @@ PyType_Slot *tw__py_special_slots(const char *id)
         { "layer", tw__py_layer_slots },
         { "optimizer", tw__py_optimizer_slots },
         { "operation", tw__py_operation_slots },
+        { "ragged_tensor", tw__py_ragged_slots },
     };
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         if (strcmp(special[i].id, id) == 0)

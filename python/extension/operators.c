@@ -145,6 +145,10 @@ static PyObject *binary(operation which, PyObject *left, PyObject *right)
     if (TW_IS_TENSOR(left) && TW_IS_TENSOR(right) && !matrix)
         return choose(which, TW_TENSOR(left), TW_TENSOR(right));
     bool own = is_own(left);
+    if (tw__py_composite(own ? right : left)) { /* its own operator knows more */
+        Py_INCREF(Py_NotImplemented);
+        return Py_NotImplemented;
+    }
     if (tw__in_lasting() && tw__py_is_variable(own ? left : right))
         return read_first(which, left, right);
     tw__naming naming = tw__naming_begin(); /* what is read or made of an operand is named after the operation */

@@ -51,6 +51,21 @@ def _autodiff_later(name):
 autodiff.__getattr__ = _autodiff_later  # noqa: F821
 
 
+def _values_later(module, name):
+    """tf.ragged.map_flat_values and tf.sparse.map_values, likewise."""
+    def get(asked):
+        if asked != name:
+            raise AttributeError("module %r has no attribute %r" % (module.__name__, asked))
+        from thalweg import _ragged
+        return getattr(_ragged, name)
+    module.__getattr__ = get
+
+
+_values_later(ragged, "map_flat_values")  # noqa: F821
+_values_later(sparse, "map_values")  # noqa: F821
+SparseTensorSpec.value_type, RaggedTensorSpec.value_type = SparseTensor, RaggedTensor  # noqa: F821
+
+
 def _debugging_later(name):
     """The assertions of tf.debugging, likewise."""
     from thalweg import _debugging

@@ -121,28 +121,6 @@ TW_API(strings_format,
                     3);
 }
 
-/* Parts of one string as a vector; of several they are of different numbers, a ragged tensor, which there is none of. */
-TW_API(strings_split,
-       "strings.split(input: tensor<string>, sep: str = None, maxsplit: int = -1, name: str = None) -> tensor",
-       "The parts of a string between separators, white space if none is given. Of a scalar only.")
-{
-    if (args->input->shape.rank != 0) {
-        tw__fail(TW_UNIMPLEMENTED, "strings.split: input has the shape %s; the parts of several strings are a RaggedTensor, which is not supported",
-                 tw__shape_text(&args->input->shape));
-        return NULL;
-    }
-    tw_auto tw_tensor *sep = tw_tensor_string(args->sep ? args->sep : "", args->sep ? strlen(args->sep) : 0);
-    tw_auto tw_tensor *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *vector = sep && axis ? tw__call(&tw__op_ExpandDims, TW_IN(args->input, axis), 2, NULL, 0) : NULL;
-    tw_tensor *outputs[3] = { NULL, NULL, NULL };
-    int count = 3;
-    if (!vector || tw__apply(&tw__op_StringSplitV2, TW_IN(vector, sep), 2, TW_WITH(TW_A_INT("maxsplit", args->maxsplit)), 1, outputs, &count) != TW_OK)
-        return NULL;
-    tw_release(outputs[0]);
-    tw_release(outputs[2]);
-    return outputs[1];
-}
-
 /* ---- tf.io ---- */
 
 TW_API(io_encode_base64, "io.encode_base64(input: tensor<string>, pad: bool = False, name: str = None) -> tensor",

@@ -237,15 +237,18 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
 
 def _rows(elems):
     """The leaves as tensors, how many rows they have, and a function that gives the rows of one number, each of which may be asked for once."""
-    leaves = [thalweg.convert_to_tensor(v) for v in nest.flatten(elems)]
+    leaves = [v if isinstance(v, thalweg.RaggedTensor) else thalweg.convert_to_tensor(v) for v in nest.flatten(elems)]
     if not leaves:
         raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got %s, which does not contain any Tensors." % (elems,))
     if any(v.shape.rank == 0 for v in leaves):
         raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     known = leaves[0].shape[0] if leaves[0].shape.rank is not None else None
-    count = known if known is not None else thalweg.shape(leaves[0])[0]
-    arrays = [TensorArray(v.dtype, size=count, dynamic_size=False, infer_shape=True).unstack(v) for v in leaves]
-    return leaves, count, lambda i: nest._pack(elems, iter([a.read(i) for a in arrays]), 0)
+    count = known
+    if count is None:
+        count = thalweg.cast(leaves[0].nrows(), thalweg.int32) if isinstance(leaves[0], thalweg.RaggedTensor) else thalweg.shape(leaves[0])[0]
+    read = [v.__getitem__ if isinstance(v, thalweg.RaggedTensor) else
+            TensorArray(v.dtype, size=count, dynamic_size=False, infer_shape=True).unstack(v).read for v in leaves]
+    return leaves, count, lambda i: nest._pack(elems, iter([get(i) for get in read]), 0)
 
 
 def _array(dtype, count, infer_shape=True):
@@ -260,15 +263,37 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     leaves, count, row = _rows(elems)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     like = elems if signature is None else signature
-    dtypes = [getattr(v, "dtype", v) for v in nest.flatten(signature)] if signature is not None else [v.dtype for v in leaves]
+    gathered = []
+    for leaf in leaves if signature is None else nest.flatten(signature):
+        if isinstance(leaf, (thalweg.RaggedTensor, thalweg.RaggedTensorSpec)):
+            from thalweg import _ragged
+            gathered.append(_ragged.Rows(leaf, count, signature is None))
+        else:
+            gathered.append(_Stacked(getattr(leaf, "dtype", leaf), count, infer_shape))
+    sizes = [len(g.arrays) for g in gathered]
 
     def body(i, arrays):
         result = fn(row(i))
         nest.assert_same_structure(like, result)
-        return i + 1, [a.write(i, v) for a, v in zip(arrays, nest.flatten(result))]
-    _, arrays = while_loop(lambda i, arrays: i < count, body, (thalweg.constant(0), [_array(d, count, infer_shape) for d in dtypes]),
+        parts = [part for g, v in zip(gathered, nest.flatten(result)) for part in g.parts(v)]
+        return i + 1, [a.write(i, v) for a, v in zip(arrays, parts)]
+    _, arrays = while_loop(lambda i, arrays: i < count, body, (thalweg.constant(0), [a for g in gathered for a in g.arrays]),
                            back_prop=back_prop, name=name and name + "/while")
-    return nest._pack(like, iter([a.stack() for a in arrays]), 0)
+    ends = [sum(sizes[:i + 1]) for i in range(len(sizes))]
+    return nest._pack(like, iter([g.join(arrays[end - size:end]) for g, size, end in zip(gathered, sizes, ends)]), 0)
+
+
+class _Stacked:
+    """Results of one shape: an array of them, stacked at the end."""
+
+    def __init__(self, dtype, count, infer_shape):
+        self.arrays = [_array(dtype, count, infer_shape)]
+
+    def parts(self, value):
+        return [value]
+
+    def join(self, arrays):
+        return arrays[0].stack()
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):

@@ -20,6 +20,11 @@ def numpy_of(ragged):
     return out
 
 
+def _of_parts(parts):
+    """The ragged tensor of its parts, without a look at them."""
+    return tf.RaggedTensor.from_nested_row_splits(parts[0], list(parts[1:]), validate=False)
+
+
 def _map(kind, flat, again, op, args, kwargs):
     found = [a for a in list(args) + list(kwargs.values()) if isinstance(a, kind)]
     if not found:
@@ -45,3 +50,29 @@ def map_flat_values(op, *args, **kwargs):
 def map_values(op, *args, **kwargs):
     """A function of the values of sparse tensors with the same indices."""
     return _map(tf.SparseTensor, lambda value, first: value.values, lambda like, made: like.with_values(made), op, args, kwargs)
+
+
+class Rows:
+    """Results of tf.map_fn that differ in length, as the rows of a ragged tensor: their values and the lengths of their rows are gathered."""
+
+    def __init__(self, leaf, count, of_input):
+        from thalweg._tensor_array import TensorArray
+        self.rank = leaf.ragged_rank - of_input  # of one result
+        splits = leaf.row_splits.dtype if of_input else leaf.row_splits_dtype
+        dtypes = [leaf.dtype] + [splits] * (self.rank + 1)
+        self.arrays = [TensorArray(d, size=count, dynamic_size=False, infer_shape=False) for d in dtypes]
+        self.splits = splits
+
+    def parts(self, value):
+        """The flat values, how many rows there are, and the lengths of the rows of every level."""
+        if not isinstance(value, tf.RaggedTensor):
+            value = tf.convert_to_tensor(value)
+            if self.rank:
+                value = tf.RaggedTensor.from_tensor(value, ragged_rank=self.rank, row_splits_dtype=self.splits)
+            else:
+                return [value, tf.shape(value, out_type=self.splits)[0]]
+        return [value.flat_values, value.nrows(self.splits)] + [tf.cast(lengths, self.splits) for lengths in value.nested_row_lengths()]
+
+    def join(self, arrays):
+        flat, rows = arrays[0].concat(), arrays[1].stack()
+        return tf.RaggedTensor.from_nested_row_lengths(flat, [rows] + [a.concat() for a in arrays[2:]], validate=False)

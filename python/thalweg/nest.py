@@ -3,6 +3,8 @@
 The members of a dict stand in the order of its keys, those of everything else in their own order. Loaded when first asked for."""
 import collections.abc as _abc
 
+from thalweg import _core
+
 _DEPTH = 200
 _VIEWS = (_abc.KeysView, _abc.ValuesView, _abc.ItemsView)
 
@@ -36,10 +38,24 @@ def _flatten(structure, leaves, depth):
 
 def flatten(structure, expand_composites=False):
     """The leaves in order; of a leaf, a list of it."""
-    del expand_composites  # there are no composite tensors
     leaves = []
     _flatten(structure, leaves, 0)
-    return leaves
+    return [part for leaf in leaves for part in _parts(leaf)] if expand_composites else leaves
+
+
+def _parts(leaf):
+    """The tensors of a ragged or sparse tensor; anything else alone."""
+    parts = _core._composite_parts(leaf)
+    return [leaf] if parts is None else parts
+
+
+def _joined(structure, leaves):
+    """Leaves of a structure, each of its tensors."""
+    given, out = iter(leaves), []
+    for leaf in flatten(structure):
+        parts = _core._composite_parts(leaf)
+        out.append(next(given) if parts is None else leaf._type_spec._from_components([next(given) for _ in parts]))
+    return out
 
 
 def _is_named(value):
@@ -72,10 +88,15 @@ def _pack(structure, leaves, depth):
 
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     """A structure like the first, with the leaves of a sequence."""
-    del expand_composites
     if not is_nested(flat_sequence):
         raise TypeError("Attempted to pack value:\n  %s\ninto a structure, but found incompatible type `%s` instead." % (
             flat_sequence, type(flat_sequence)))
+    if expand_composites:
+        count, given = len(flatten(structure, True)), _members(flat_sequence)
+        if count != len(given):
+            raise ValueError("Could not pack sequence. Structure had %d atoms, but flat_sequence had %d items.  Structure: %s, "
+                             "flat_sequence: %s." % (count, len(given), structure, flat_sequence))
+        flat_sequence = _joined(structure, given)
     if not is_nested(structure):
         if len(flat_sequence) != 1:
             raise ValueError("The target structure is of type `%s`\n  %s\nHowever the input is a sequence (%s) of length %d.\n  %s\n"
@@ -157,10 +178,10 @@ def map_structure(func, *structure, **kwargs):
     if not structure:
         raise ValueError("Must provide at least one structure")
     check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", False)
+    expand = kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError("Only valid keyword arguments are `check_types` and `expand_composites`, not: `%s`" % "`, `".join(kwargs))
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types=check_types)
-    leaves = [func(*group) for group in zip(*map(flatten, structure))]
-    return _pack(structure[0], iter(leaves), 0)
+    leaves = [func(*group) for group in zip(*(flatten(s, expand) for s in structure))]
+    return _pack(structure[0], iter(_joined(structure[0], leaves) if expand else leaves), 0)

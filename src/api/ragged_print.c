@@ -199,14 +199,23 @@ static void format_view(tw__text *to, const view *v)
         format_axis(to, v, 0, 0, 1, LINE, count > THRESHOLD);
 }
 
+/* Whether the rows can be looked at: there are elements, and the splits, which nobody may have checked, are splits of them. */
 static bool has_values(const void *value)
 {
+    const tw_tensor *flat = tw__flat_values(value);
     for (; tw__is_ragged(value); value = ((const tw_ragged_tensor *)value)->values) {
         const tw_ragged_tensor *ragged = value;
-        if (!ragged->splits->data || ragged->splits->node)
+        const tw_tensor *splits = ragged->splits;
+        tw_shape below = tw__value_shape(ragged->values);
+        if (!splits->data || splits->node || splits->shape.rank != 1 || splits->count < 1 || below.rank < 1 || split_at(ragged, 0) != 0 ||
+            split_at(ragged, splits->count - 1) != below.dims[0])
             return false;
+        for (int64_t i = 1; i < splits->count; i++) {
+            if (split_at(ragged, i) < split_at(ragged, i - 1))
+                return false;
+        }
     }
-    return ((const tw_tensor *)value)->data && !((const tw_tensor *)value)->node;
+    return flat->data && !flat->node;
 }
 
 void tw__ragged_text(tw__text *text, const tw_ragged_tensor *ragged)

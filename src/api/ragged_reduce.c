@@ -198,7 +198,7 @@ void *tw__ragged_softmax(tw__temps *t, void *value, int64_t axis)
     void *most = tw__ragged_reduce(t, "reduce_max", value, along_axis, true);
     if (!most || !tw__values_match(t, &value, &most))
         return NULL;
-    tw_tensor *offset = TW_K(StopGradient, tw__flat_values(most)), *powers = TW_K(Exp, TW_K(Sub, flat, offset));
+    tw_tensor *powers = TW_K(Exp, TW_K(Sub, flat, tw__flat_values(most)));
     void *grown = powers ? tw__temp_with_flat(t, value, powers) : NULL;
     void *total = grown ? tw__ragged_reduce(t, "reduce_sum", grown, along_axis, true) : NULL;
     return total && tw__values_match(t, &grown, &total) ? flat_binary(t, &tw__op_RealDiv, grown, total) : NULL;

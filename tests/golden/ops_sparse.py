@@ -142,6 +142,14 @@ for name in ("Sum", "Mean", "SqrtN"):
     c.error("SparseSegment" + name, data=DENSE, indices=i32(0, 3), segment_ids=i32(0, 0), code=BAD, text="out of range [0, 3)")
     c.error("SparseSegment" + name, data=DENSE, indices=i32(0, 2), segment_ids=i32(1, 0), code=BAD, text="segment ids are not increasing")
 c.add("SparseSegmentSum", data=np.arange(6, dtype=np.int32).reshape(3, 2), indices=i32(0, 2), segment_ids=i32(0, 0))
+for name in ("Max", "Min", "Prod"):
+    op = "UnsortedSegment" + name
+    for t in KINDS if name == "Prod" else KINDS[:-2]:
+        c.add(op, data=np.array([[3, 1], [2, 5], [4, 0]]).astype(t), segment_ids=i32(0, 2, 0), num_segments=np.int32(4))
+    rows = f64([[3, 1], [2, 5], [4, 0], [4, 0], [7, 0]])
+    c.add(op, data=rows, segment_ids=i64(0, 2, 0, 2, -1), num_segments=np.int64(4), gradient=True)
+    c.add(op, data=rows, segment_ids=i32([0, 1], [1, 1], [2, -1], [2, 0], [0, 0]), num_segments=np.int32(3), gradient=True)
+    c.error(op, data=rows, segment_ids=i64(0, 2, 0, 2, 4), num_segments=np.int64(4), code=BAD, text="segment_ids[4] = 4 is out of range [0, 4)")
 c.write()
 
 # ---- ragged ----

@@ -52,6 +52,8 @@ static tw_status check(tw__kernel *kernel, const tw_tensor *indices, const tw_te
         int64_t id = tw_tensor_int_at(ids, i), index = tw_tensor_int_at(indices, i);
         if (id < 0)
             return tw__fail(TW_INVALID_ARGUMENT, "segment ids must be >= 0 [Op:%s]", kernel->op->name);
+        if (id == INT64_MAX)
+            return tw__fail(TW_INVALID_ARGUMENT, "segment id %lld is too large [Op:%s]", (long long)id, kernel->op->name);
         if (id < last)
             return tw__fail(TW_INVALID_ARGUMENT, "segment ids are not increasing [Op:%s]", kernel->op->name);
         if (index < 0 || index >= limit)

@@ -185,6 +185,10 @@ static bool add_composite(tw__py_walk *w, void *object)
     int count = tw__composite_parts(object, parts);
     struct tw_type_spec *spec = tw__composite_spec(object);
     char *text = spec ? tw__spec_text(spec) : NULL;
+    tw_shape shapes[TW_COMPOSITE_PARTS]; /* the type says which sizes matter: not how many values there are */
+    tw_dtype dtypes[TW_COMPOSITE_PARTS];
+    if (text)
+        tw__spec_parts(spec, shapes, dtypes);
     tw_release(spec);
     if (!text) {
         tw__py_raise();
@@ -194,7 +198,7 @@ static bool add_composite(tw__py_walk *w, void *object)
     tw__free(text);
     bool good = true;
     for (int i = 0; good && i < count; i++)
-        good = add_tensor(w, parts[i], parts[i]->dtype, &parts[i]->shape);
+        good = add_tensor(w, parts[i], dtypes[i], &shapes[i]);
     return good;
 }
 

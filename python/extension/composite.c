@@ -222,17 +222,7 @@ static PyObject *to_numpy(PyObject *self, PyObject *unused)
     return out;
 }
 
-/* The tensors, for structures that Python takes apart; the module knows how they are put together. */
-static PyObject *parts_of(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    PyObject *module = PyImport_ImportModule("thalweg._ragged");
-    Py_XDECREF(module);
-    return module ? tw__py_composite_parts(NULL, self) : NULL;
-}
-
-static PyMethodDef methods[] = { { "_parts", parts_of, METH_NOARGS, "The tensors it is made of." },
-                                 { "numpy", to_numpy, METH_NOARGS, "The rows as a NumPy array; of objects if their lengths differ." }, { 0 } };
+static PyMethodDef methods[] = { { "numpy", to_numpy, METH_NOARGS, "The rows as a NumPy array; of objects if their lengths differ." }, { 0 } };
 
 PyType_Slot tw__py_ragged_slots[] = {
     { Py_nb_add, add },

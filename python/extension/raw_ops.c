@@ -215,6 +215,19 @@ static bool add_tensor(call *c, PyObject *value, tw_dtype dtype, const tw__arg *
     return true;
 }
 
+/* Says the dtypes of the list that was read last: where there are several lists, the number of inputs alone does not tell them apart. */
+static bool say_types(call *c, const tw__arg *arg, int count)
+{
+    if (c->given[arg->types_attr] || c->attr_count == TW_MAX_ATTRS)
+        return true;
+    tw_dtype *types = tw__py_keep_block(&c->frame, (size_t)count * sizeof *types);
+    for (int k = 0; types && k < count; k++)
+        types[k] = c->tensors[c->tensor_count - count + k]->dtype;
+    c->attrs[c->attr_count++] = TW_A_TYPES(c->signature->attrs[arg->types_attr].name, types, count);
+    c->given[arg->types_attr] = true;
+    return types != NULL;
+}
+
 static bool read_inputs(call *c)
 {
     tw_dtype groups[TW_MAX_ATTRS] = { 0 };
@@ -242,6 +255,8 @@ static bool read_inputs(call *c)
             if (arg->type_attr >= 0 && dtype == TW_DTYPE_NONE)
                 dtype = groups[arg->type_attr] = c->tensors[c->tensor_count - 1]->dtype;
         }
+        if (arg->types_attr >= 0 && !say_types(c, arg, (int)count))
+            return false;
     }
     return true;
 }

@@ -20,11 +20,6 @@ def numpy_of(ragged):
     return out
 
 
-def _of_parts(parts):
-    """The ragged tensor of its parts, without a look at them."""
-    return tf.RaggedTensor.from_nested_row_splits(parts[0], list(parts[1:]), validate=False)
-
-
 def _map(kind, flat, again, op, args, kwargs):
     found = [a for a in list(args) + list(kwargs.values()) if isinstance(a, kind)]
     if not found:

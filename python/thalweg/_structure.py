@@ -1,5 +1,4 @@
 """What nested structures of tf.function need of Python: classes, and how types are written. Walking over them is python/extension/structure.c."""
-import sys
 import weakref
 
 from thalweg import _core
@@ -23,10 +22,6 @@ class Members:
     __hash__ = None
 
 
-def _join_ragged(parts):
-    return sys.modules["thalweg._ragged"]._of_parts(parts)
-
-
 def _join_slices(parts):
     import thalweg
     return thalweg.IndexedSlices(*parts)
@@ -37,8 +32,6 @@ def members(value):
     name = type(value).__name__
     if name == "IndexedSlices":
         return _join_slices, [value.values, value.indices, value.dense_shape]
-    if name == "RaggedTensor" and hasattr(value, "_parts"):
-        return _join_ragged, value._parts()
     return None
 
 

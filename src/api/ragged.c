@@ -115,7 +115,7 @@ tw_ragged_tensor *tw__temp_with_values(tw__temps *t, const tw_ragged_tensor *lik
     return tw__temp_ragged(t, values, like->splits, like->uniform);
 }
 
-void *tw__temp_with_flat(tw__temps *t, void *like, tw_tensor *flat)
+void *tw__temp_with_flat(tw__temps *t, void *like, void *flat)
 {
     if (!tw__is_ragged(like) || !flat)
         return flat;

@@ -25,7 +25,7 @@ tw_shape tw__value_shape(const void *value);     /* as far as it is known */
 tw_dtype tw__value_dtype(const void *value);
 /* The same rows with other values (of the next level; of the last one). New references, kept by the temps. */
 struct tw_ragged_tensor *tw__temp_with_values(tw__temps *t, const struct tw_ragged_tensor *like, void *values);
-void *tw__temp_with_flat(tw__temps *t, void *like, tw_tensor *flat);
+void *tw__temp_with_flat(tw__temps *t, void *like, void *flat);
 /* A row partition. */
 tw_tensor *tw__splits_lengths(tw__temps *t, tw_tensor *splits);
 tw_tensor *tw__splits_rowids(tw__temps *t, tw_tensor *splits);   /* the row of each value */

@@ -294,16 +294,17 @@ TW_METHOD(ragged_tensor_with_values, "RaggedTensor.with_values(self: ragged_tens
     return tw__temps_end(&t, values ? tw__temp_with_values(&t, args->self, values) : NULL);
 }
 
-TW_METHOD(ragged_tensor_with_flat_values, "RaggedTensor.with_flat_values(self: ragged_tensor, new_values: tensor) -> ragged_tensor",
+TW_METHOD(ragged_tensor_with_flat_values, "RaggedTensor.with_flat_values(self: ragged_tensor, new_values: value) -> ragged_tensor",
           "The same rows of other values of the innermost dimension.")
 {
-    const tw_shape *old = &tw__flat_values(args->self)->shape, *given = &args->new_values->shape;
-    if (old->rank > 0 && given->rank >= 0 && (given->rank == 0 || (old->dims[0] >= 0 && given->dims[0] >= 0 && old->dims[0] != given->dims[0]))) {
-        tw__fail(TW_VALUE_ERROR, "RaggedTensor.with_flat_values: %s values can't take the place of %s", tw__shape_text(given), tw__shape_text(old));
-        return NULL;
-    }
     tw__temps t = { 0 };
-    return tw__temps_end(&t, tw__temp_with_flat(&t, args->self, args->new_values));
+    void *values = need_rows(values_of(&t, &args->new_values));
+    tw_shape old = tw__flat_values(args->self)->shape, given = values ? tw__value_shape(values) : old;
+    if (old.rank > 0 && given.rank > 0 && old.dims[0] >= 0 && given.dims[0] >= 0 && old.dims[0] != given.dims[0]) {
+        tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible", (long long)given.dims[0], (long long)old.dims[0]);
+        values = NULL;
+    }
+    return tw__temps_end(&t, values ? tw__temp_with_flat(&t, args->self, values) : NULL);
 }
 
 static void *with_splits_dtype(tw__temps *t, void *value, tw_dtype dtype)

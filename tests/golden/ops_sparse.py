@@ -142,6 +142,25 @@ for name in ("Sum", "Mean", "SqrtN"):
     c.error("SparseSegment" + name, data=DENSE, indices=i32(0, 3), segment_ids=i32(0, 0), code=BAD, text="out of range [0, 3)")
     c.error("SparseSegment" + name, data=DENSE, indices=i32(0, 2), segment_ids=i32(1, 0), code=BAD, text="segment ids are not increasing")
 c.add("SparseSegmentSum", data=np.arange(6, dtype=np.int32).reshape(3, 2), indices=i32(0, 2), segment_ids=i32(0, 0))
+# ---- counts and combinations ----
+for t in (np.int32, np.int64):
+    for weights in (np.int32([]), f32([]), f32([.5, 1, 2, 3]), f64([.5, 1, 2, 3]), i64(1, 2, 3, 4)):
+        for more in ({}, {"minlength": 9}, {"maxlength": 2}, {"binary_output": True}):
+            attrs = {"binary_output": False, **more}
+            c.add("DenseCountSparseOutput", values=np.array([1, 1, 3, 0], t), weights=weights, **attrs)
+            c.add("RaggedCountSparseOutput", splits=i64(0, 2, 2, 4), values=np.array([1, 1, 3, 0], t), weights=weights, **attrs)
+            c.add("SparseCountSparseOutput", indices=i64([0, 0], [0, 2], [1, 1], [3, 0]), values=np.array([1, 1, 3, 0], t), dense_shape=i64(4, 3),
+                  weights=weights, **attrs)
+c.add("DenseCountSparseOutput", values=i32([1, 1, 3], [0, 0, 2]), weights=f32([]), binary_output=False)
+c.error("DenseCountSparseOutput", values=i32(-1), weights=f32([]), binary_output=False, code=BAD, text="Input values must all be non-negative")
+PAIRS = dict(indices=[i64([0, 0], [1, 0], [1, 1]), i64([0, 0], [1, 0], [1, 1])], values=[WORDS, i64(1, 2, 3)], shapes=[i64(2, 2), i64(2, 2)])
+TEXTS = {**PAIRS, "values": [WORDS, np.array([b"d", b"e", b"f"], object)]}
+for dense in ([], [np.array([[b"x"], [b"y"]], object)]):
+    c.add("SparseCrossV2", **PAIRS, dense_inputs=dense, sep=b"-")
+    c.add("SparseCrossV2", **PAIRS, dense_inputs=[i64([5, 6], [7, 8])] + dense, sep=b"")
+    for buckets in (0, 100):
+        c.add("SparseCross", **TEXTS, dense_inputs=dense, hashed_output=True, num_buckets=buckets, hash_key=77, out_type=tf.int64, internal_type=tf.string)
+c.add("SparseCross", **TEXTS, dense_inputs=[], hashed_output=False, num_buckets=0, hash_key=0, out_type=tf.string, internal_type=tf.string)
 for name in ("Max", "Min", "Prod"):
     op = "UnsortedSegment" + name
     for t in KINDS if name == "Prod" else KINDS[:-2]:

@@ -182,7 +182,7 @@ static uint64_t hash_long(const unsigned char *s, size_t size)
     return mix(mix(v.first, w.first, factor) + fold(y) * K0 + z, mix(v.second, w.second, factor) + x, factor);
 }
 
-static uint64_t fingerprint(tw_string string)
+uint64_t tw__fingerprint64(tw_string string)
 {
     const unsigned char *s = (const unsigned char *)string.data;
     return string.size <= 16 ? hash_short(s, string.size) : string.size <= 64 ? hash_medium(s, string.size) : hash_long(s, string.size);
@@ -192,7 +192,7 @@ static tw_status bucket_compute(tw__kernel *kernel)
 {
     uint64_t buckets = (uint64_t)TW_ATTR(kernel, "num_buckets")->i;
     for (int64_t i = 0; i < kernel->outputs[0]->count; i++)
-        ((int64_t *)kernel->outputs[0]->data)[i] = (int64_t)(fingerprint(tw__strings(kernel->inputs[0])[i]) % buckets);
+        ((int64_t *)kernel->outputs[0]->data)[i] = (int64_t)(tw__fingerprint64(tw__strings(kernel->inputs[0])[i]) % buckets);
     return TW_OK;
 }
 

@@ -19,6 +19,8 @@ tw_status tw__need_scalar(const tw__inference *inference, int input, const char 
 uint32_t tw__utf8_next(tw_string s, size_t *at, bool *bad);
 void tw__utf8_add(tw__text *text, uint32_t code);
 
+uint64_t tw__fingerprint64(tw_string string); /* FarmHash's */
+
 static inline const tw_string *tw__strings(const tw_tensor *tensor)
 {
     return tensor->data;

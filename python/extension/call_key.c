@@ -179,26 +179,35 @@ static bool add_sequence(tw__py_walk *w, PyObject *sequence, const void *type, i
     return good;
 }
 
-static bool add_composite(tw__py_walk *w, void *object)
+/* The tensors of a value, with the shapes that its type says: how many values there are does not matter. */
+static bool add_parts(tw__py_walk *w, void *object, const struct tw_type_spec *spec)
 {
     tw_tensor *parts[TW_COMPOSITE_PARTS];
+    tw_shape shapes[TW_COMPOSITE_PARTS];
+    tw_dtype dtypes[TW_COMPOSITE_PARTS];
     int count = tw__composite_parts(object, parts);
+    bool good = tw__spec_parts(spec, shapes, dtypes) == count;
+    for (int i = 0; good && i < count; i++) {
+        tw_tensor *like = tw__tensor_empty(TW_BOOL, &TW_SCALAR); /* carries the shape */
+        if (like)
+            like->shape = shapes[i];
+        good = like && append(&w->made, w->few_made, &w->made_count, &w->made_capacity, like) && add_tensor(w, parts[i], dtypes[i], &like->shape);
+    }
+    return good;
+}
+
+static bool add_composite(tw__py_walk *w, void *object)
+{
     struct tw_type_spec *spec = tw__composite_spec(object);
     char *text = spec ? tw__spec_text(spec) : NULL;
-    tw_shape shapes[TW_COMPOSITE_PARTS]; /* the type says which sizes matter: not how many values there are */
-    tw_dtype dtypes[TW_COMPOSITE_PARTS];
-    if (text)
-        tw__spec_parts(spec, shapes, dtypes);
-    tw_release(spec);
-    if (!text) {
+    bool good = text != NULL;
+    if (good)
+        tw__key_text(&w->key, 'c', text, strlen(text));
+    else
         tw__py_raise();
-        return false;
-    }
-    tw__key_text(&w->key, 'c', text, strlen(text));
+    good = good && add_parts(w, object, spec);
     tw__free(text);
-    bool good = true;
-    for (int i = 0; good && i < count; i++)
-        good = add_tensor(w, parts[i], dtypes[i], &shapes[i]);
+    tw_release(spec);
     return good;
 }
 
@@ -343,18 +352,7 @@ static bool cast_composite(tw__py_walk *w, PyObject *value, struct tw_type_spec 
     tw_release(own);
     if (!fits)
         return w->takes_specs && object == spec ? add_spec(w, shown, spec) : cannot_cast(value, shown);
-    tw_tensor *parts[TW_COMPOSITE_PARTS];
-    tw_shape shapes[TW_COMPOSITE_PARTS];
-    tw_dtype dtypes[TW_COMPOSITE_PARTS];
-    int count = tw__composite_parts(object, parts);
-    bool good = tw__spec_parts(spec, shapes, dtypes) == count;
-    for (int i = 0; good && i < count; i++) {
-        tw_tensor *like = tw__tensor_empty(TW_BOOL, &TW_SCALAR); /* carries the shape */
-        if (like)
-            like->shape = shapes[i];
-        good = like && append(&w->made, w->few_made, &w->made_count, &w->made_capacity, like) && add_tensor(w, parts[i], dtypes[i], &like->shape);
-    }
-    return good;
+    return add_parts(w, object, spec);
 }
 
 static bool cast_variable(tw__py_walk *w, PyObject *value, const tw_variable_spec *spec, PyObject *shown)

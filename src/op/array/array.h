@@ -30,4 +30,7 @@ tw_status tw__nd_offset(const tw_op *op, const tw_tensor *indices, int64_t row, 
 tw_status tw__scatter_nd(const tw_op *op, tw_tensor *out, const tw_tensor *indices, const tw_tensor *updates, bool update,
                          tw__combination kind);
 
+/* The shape of segment ids, with ones for the further dimensions of the data, by ops. */
+tw_tensor *tw__ids_shape_later(tw_tensor *data, tw_tensor *ids);
+
 #endif

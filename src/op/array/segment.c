@@ -59,8 +59,7 @@ static tw_status unsorted_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-/* The shape of the ids, with ones for the further dimensions of the data, by ops. */
-static tw_tensor *wide_later(tw_tensor *data, tw_tensor *ids)
+tw_tensor *tw__ids_shape_later(tw_tensor *data, tw_tensor *ids)
 {
     tw_tensor *more = TW_G2(Sub, TW_UNARY(Rank, data), TW_UNARY(Rank, ids));
     tw_tensor *ones = TW_G2(Fill, TW_G2(Reshape, more, tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32)), tw_tensor_int(1));
@@ -83,7 +82,7 @@ static tw_status unsorted_gradient(tw__gradient *gradient)
     for (int i = 0; i < wide.rank; i++)
         wide.dims[i] = i < ids->shape.rank ? ids->shape.dims[i] : 1;
     bool known = tw__shape_known(&ids->shape) && wide.rank >= 0;
-    tw_auto tw_tensor *shape = known ? tw__tensor_of_shape(&wide, TW_INT64) : wide_later(data, ids);
+    tw_auto tw_tensor *shape = known ? tw__tensor_of_shape(&wide, TW_INT64) : tw__ids_shape_later(data, ids);
     tw_auto tw_tensor *mask = shape ? TW_BINARY(Reshape, counts, shape) : NULL;
     tw_auto tw_tensor *zeros = mask ? TW_UNARY(ZerosLike, rows) : NULL;
     gradient->input_grads[0] = zeros ? tw__call(&tw__op_SelectV2, TW_IN(mask, rows, zeros), 3, NULL, 0) : NULL;

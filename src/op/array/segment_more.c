@@ -101,13 +101,8 @@ static tw_tensor *at_rows(tw_tensor *segments, tw_tensor *ids)
 static tw_tensor *only_inside(tw_tensor *x, tw_tensor *ids)
 {
     tw_auto tw_tensor *given = x, *none = given ? TW_UNARY(ZerosLike, ids) : NULL, *inside = none ? TW_BINARY(GreaterEqual, ids, none) : NULL;
-    tw_auto tw_tensor *zeros = inside ? TW_UNARY(ZerosLike, given) : NULL, *mask = zeros ? tw_retain(inside) : NULL;
-    for (int i = ids->shape.rank; mask && i < given->shape.rank; i++) {
-        tw_auto tw_tensor *last = tw_tensor_int(-1);
-        tw_tensor *wider = last ? TW_BINARY(ExpandDims, mask, last) : NULL;
-        tw_release(mask);
-        mask = wider;
-    }
+    tw_auto tw_tensor *zeros = inside ? TW_UNARY(ZerosLike, given) : NULL, *shape = zeros ? tw__ids_shape_later(given, ids) : NULL;
+    tw_auto tw_tensor *mask = shape ? TW_BINARY(Reshape, inside, shape) : NULL;
     return mask ? tw__call(&tw__op_SelectV2, TW_IN(mask, given, zeros), 3, NULL, 0) : NULL;
 }
 

@@ -159,7 +159,7 @@ static tw_status to_tensor_shape(tw__inference *inference)
         int64_t size = asked && asked->shape.rank == 1 && asked->count == out.rank ? tw_tensor_int_at(asked, i) : -1;
         out.dims[i] = size >= 0 ? size : i > levels ? values->dims[i - levels] : -1;
     }
-    if (out.dims[0] < 0 && !ids && inference->shapes[3]->rank == 1 && inference->shapes[3]->dims[0] > 0)
+    if (asked && out.dims[0] < 0 && !ids && inference->shapes[3]->rank == 1 && inference->shapes[3]->dims[0] > 0)
         out.dims[0] = inference->shapes[3]->dims[0] - 1;
     inference->out_shapes[0] = out;
     return TW_OK;
@@ -170,9 +170,7 @@ static tw_status to_tensor_gradient(tw__gradient *g)
 {
     tw_tensor *dy = g->output_grads[0], *values = g->inputs[1];
     const tw_attr *types = TW_ATTR(g, "row_partition_types");
-    int levels = g->input_count - 3 - (types->count && types->strings[0].size == 14), rank = values->shape.rank;
-    if (rank < 1)
-        return tw__fail(TW_UNIMPLEMENTED, "RaggedTensorToTensor: a gradient with values of unknown rank is not supported");
+    int levels = g->input_count - 3 - (types->count && types->strings[0].size == 14);
     tw_auto tw_tensor *sizes = tw__call(&tw__op_Shape, TW_IN(values), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
     tw_auto tw_tensor *zero = tw_tensor_int64(0), *one = tw_tensor_int64(1), *axis = tw_tensor_int(0);
     tw_auto tw_tensor *count = sizes && zero && one && axis ? tw__call(&tw__op_GatherV2, TW_IN(sizes, zero, axis), 3, NULL, 0) : NULL;

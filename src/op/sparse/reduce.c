@@ -91,27 +91,15 @@ static tw_status sum_gradient(tw__gradient *g)
 {
     if (!g->wanted[1])
         return TW_OK;
-    const tw_tensor *axes = g->inputs[3];
-    tw_auto tw_tensor *sizes = tw_retain(g->inputs[2]), *kept = NULL;
-    if (!axes->data || sizes->shape.rank != 1 || sizes->shape.dims[0] < 0 || sizes->shape.dims[0] > TW_MAX_RANK)
-        return tw__fail(TW_UNIMPLEMENTED, "SparseReduceSum: a gradient with unknown axes or rank is not supported");
-    int rank = (int)sizes->shape.dims[0];
-    tw_auto tw_tensor *ones = tw__tensor_empty(TW_INT64, &TW_SHAPE(rank)), *mask = ones ? tw__tensor_empty(TW_BOOL, &TW_SHAPE(rank)) : NULL;
-    if (!mask)
-        return tw__error_status();
-    for (int i = 0; i < rank; i++) {
-        ((int64_t *)ones->data)[i] = 1;
-        ((bool *)mask->data)[i] = false;
-    }
-    for (int64_t i = 0; i < axes->count; i++) {
-        int axis;
-        if (tw__axis_normal(tw_tensor_int_at(axes, i), rank, &axis))
-            ((bool *)mask->data)[axis] = true;
-    }
-    kept = tw__call(&tw__op_SelectV2, TW_IN(mask, ones, sizes), 3, NULL, 0);
+    tw_tensor *indices = g->inputs[0], *sizes = g->inputs[2];
+    tw_auto tw_tensor *rank = TW_UNARY(Size, sizes), *axes = rank ? TW_BINARY(FloorMod, g->inputs[3], rank) : NULL;
+    tw_auto tw_tensor *once = axes ? TW_UNARY(OnesLike, axes) : NULL, *none = tw_tensor_int(0);
+    tw_auto tw_tensor *hits = once ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(once, axes, rank), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *mask = hits && none ? TW_BINARY(Greater, hits, none) : NULL, *ones = mask ? TW_UNARY(OnesLike, sizes) : NULL;
+    tw_auto tw_tensor *kept = ones ? tw__call(&tw__op_SelectV2, TW_IN(mask, ones, sizes), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *dy = kept ? TW_BINARY(Reshape, g->output_grads[0], kept) : NULL;
-    tw_auto tw_tensor *zeros = dy ? TW_UNARY(ZerosLike, g->inputs[0]) : NULL;
-    tw_auto tw_tensor *places = zeros ? tw__call(&tw__op_SelectV2, TW_IN(mask, zeros, g->inputs[0]), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *zeros = dy ? TW_UNARY(ZerosLike, indices) : NULL;
+    tw_auto tw_tensor *places = zeros ? tw__call(&tw__op_SelectV2, TW_IN(mask, zeros, indices), 3, NULL, 0) : NULL;
     tw__grad_set(g, 1, places ? TW_BINARY(GatherNd, dy, places) : NULL);
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }

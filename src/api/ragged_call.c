@@ -497,9 +497,58 @@ static void *call_cumsum(const call *c)
     return sums && offsets ? tw__temp_with_values(t, ragged, TW_K(Sub, sums, offsets)) : NULL;
 }
 
+static void *call_bincount(const call *c)
+{
+    const tw_math_bincount_args *args = (const void *)c->args;
+    void *value = argument(c, 0), *weights = argument(c, 1);
+    tw_tensor *inputs[2] = { tw__flat_values(value), weights ? tw__flat_values(weights) : NULL };
+    if (args->axis == TW_NO_INT || args->axis == 0)
+        return with_tensors(c, inputs, 2);
+    tw__fail(TW_UNIMPLEMENTED, "bincount: of the rows of a ragged tensor; tf.sparse.bincount counts them");
+    return NULL;
+}
+
+/* Rows cut into pieces of the same number, or of the numbers given: a list. */
+static tw_status call_split(const call *c, tw_value *result)
+{
+    const tw_split_args *args = (const void *)c->args;
+    tw__temps *t = c->t;
+    void *value = argument(c, 0);
+    const tw_value *given = &args->num_or_size_splits;
+    tw_shape shape = tw__value_shape(value);
+    bool list = given->kind == TW_VALUE_LIST || given->kind == TW_VALUE_TUPLE;
+    int64_t pieces = list ? given->list.count : given->kind == TW_VALUE_INT ? given->i : 0, begin = 0;
+    if (normal_axis(args->axis, shape.rank) != 0 || pieces < 1 || shape.dims[0] < 0)
+        return tw__fail(TW_UNIMPLEMENTED, "split: a ragged tensor can only be cut between its rows, into a number of pieces that is known");
+    if (!list && shape.dims[0] % pieces)
+        return tw__fail(TW_INVALID_ARGUMENT, "Cannot exactly split %lld rows into %lld pieces", (long long)shape.dims[0], (long long)pieces);
+    tw_value *items = tw__alloc_array((size_t)pieces, sizeof *items);
+    tw_value whole = { .kind = TW_VALUE_LIST, .list = { items, 0 } };
+    for (; items && whole.list.count < pieces; whole.list.count++) {
+        const tw_value *size = list ? &given->list.items[whole.list.count] : NULL;
+        int64_t end = begin + (size ? (size->kind == TW_VALUE_INT ? size->i : -1) : shape.dims[0] / pieces);
+        if (end < begin || end > shape.dims[0]) {
+            tw__fail(TW_INVALID_ARGUMENT, "split: the sizes of the pieces do not make %lld rows", (long long)shape.dims[0]);
+            break;
+        }
+        void *piece = tw__value_between(t, value, tw__temp_int(t, begin, TW_INT64), tw__temp_int(t, end, TW_INT64));
+        if (!piece)
+            break;
+        items[whole.list.count] = tw__value_of_object(tw_retain(piece));
+        begin = end;
+    }
+    if (items && whole.list.count == pieces && begin == shape.dims[0]) {
+        *result = whole;
+        return TW_OK;
+    }
+    tw_value_free(&whole);
+    return tw_error_code() != TW_OK ? tw_error_code()
+                                    : tw__fail(TW_INVALID_ARGUMENT, "split: the sizes of the pieces do not make %lld rows", (long long)shape.dims[0]);
+}
+
 static const struct {
     const char *id;
-    void *(*call)(const call *c);
+    void *(*call)(const call *c); /* NULL: it gives a list */
     bool sparse;
 } functions[] = {
     { "concat", call_concat, false },
@@ -518,6 +567,8 @@ static const struct {
     { "nn_softmax", call_softmax, false },
     { "nn_embedding_lookup", call_embedding, false },
     { "math_cumsum", call_cumsum, false },
+    { "math_bincount", call_bincount, false },
+    { "split", NULL, false },
     { "add_n", call_members, false },
     { "strings_join", call_members, false },
     { "strings_reduce_join", call_reduce_join, false },
@@ -580,6 +631,11 @@ tw_status tw__call_composite(const tw_signature *row, const void *args, const tw
     tw__temps t = { 0 };
     call c = { &t, row, args, mixed };
     int own = function_of(row);
+    if (own >= 0 && !functions[own].call) {
+        tw_status status = call_split(&c, result);
+        tw__temps_free(&t);
+        return status;
+    }
     void *made = own >= 0 ? functions[own].call(&c) : elementwise(&c);
     made = tw__temps_end(&t, made);
     if (!made)

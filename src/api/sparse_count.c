@@ -124,6 +124,42 @@ TW_API(sparse_cross_hashed, "sparse.cross_hashed(inputs: value, num_buckets: int
     return cross(&args->inputs, "", true, args->num_buckets, args->hash_key == TW_NO_INT ? INT64_C(0xDECAFCAFFE) : args->hash_key);
 }
 
+/* Ragged inputs as sparse ones, and the result as rows again. */
+static tw_ragged_tensor *cross_rows(const tw_value *inputs, bool hashed, int64_t buckets, int64_t key)
+{
+    bool list = inputs->kind == TW_VALUE_LIST || inputs->kind == TW_VALUE_TUPLE, good = true;
+    int64_t count = list ? inputs->list.count : 0;
+    tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
+    tw__temps t = { 0 };
+    tw_ragged_tensor *made = NULL;
+    for (int64_t i = 0; items && good && i < count; i++) {
+        items[i] = inputs->list.items[i];
+        if (items[i].kind == TW_VALUE_OBJECT && tw__is_ragged(items[i].object)) {
+            items[i].object = tw__temp(&t, tw_ragged_tensor_to_sparse(items[i].object));
+            good = items[i].object != NULL;
+        }
+    }
+    if (items && good) {
+        tw_value given = { .kind = list ? TW_VALUE_LIST : TW_VALUE_NONE, .list = { items, count } };
+        tw_auto tw_sparse_tensor *crossed = cross(&given, "_X_", hashed, buckets, key);
+        made = crossed ? tw_ragged_tensor_from_sparse(crossed) : NULL;
+    }
+    tw__free(items);
+    tw__temps_free(&t);
+    return made;
+}
+
+TW_API(ragged_cross, "ragged.cross(inputs: value, name: str = None) -> ragged_tensor", "Every combination of the features of a row, one of each input.")
+{
+    return cross_rows(&args->inputs, false, 0, 0);
+}
+
+TW_API(ragged_cross_hashed, "ragged.cross_hashed(inputs: value, num_buckets: int = 0, hash_key: int = None, name: str = None) -> ragged_tensor",
+       "A bucket for every combination of the features of a row.")
+{
+    return cross_rows(&args->inputs, true, args->num_buckets, args->hash_key == TW_NO_INT ? INT64_C(0xDECAFCAFFE) : args->hash_key);
+}
+
 /* ---- mask ---- */
 
 TW_API(sparse_mask, "sparse.mask(a: indexed_slices, mask_indices: tensor<int32>, name: str = None) -> indexed_slices",

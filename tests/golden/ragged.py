@@ -211,6 +211,12 @@ tf.gather(r, [[0, 1], [0, 0], [], [2]], batch_dims=1)
 tf.gather(r, tf.ragged.constant([[1, 0], [0], [], [2]]), batch_dims=1)
 tf.where(tf.ragged.constant([[True, False], [True]]))
 tf.math.unsorted_segment_max([1, 5, 3], [0, 0, 2], 3)
+tf.split(r, 2)
+tf.split(r, [1, 3])
+tf.math.bincount(r)
+tf.ragged.cross([s, s])
+tf.ragged.cross_hashed([s, s], num_buckets=100)
+tf.ragged.cross_hashed([s, tf.cast(tf.ragged.constant([[1, 2], [3]]), tf.int64)])
 """
 
 

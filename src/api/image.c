@@ -7,7 +7,8 @@
 /* ---- files ---- */
 
 
-TW_API(image_decode_jpeg, "image.decode_jpeg|io.decode_jpeg(contents: tensor<string>, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, "
+TW_API(image_decode_jpeg,
+       "image.decode_jpeg|io.decode_jpeg(contents: tensor<string>, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, "
        "try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = '', name: str = None) -> tensor",
        "The pixels of a JPEG picture.")
 {

@@ -17,7 +17,8 @@ tw_tensor *tw__image_adjust_brightness(tw_tensor *image, tw_tensor *delta)
     return tw__image_convert_take(sum, image->dtype, true);
 }
 
-TW_API(image_adjust_brightness, "image.adjust_brightness(image: tensor, delta: tensor<float32>) -> tensor", "Images with an amount added to every pixel.")
+TW_API(image_adjust_brightness, "image.adjust_brightness(image: tensor, delta: tensor<float32>) -> tensor",
+       "Images with an amount added to every pixel.")
 {
     return tw__image_adjust_brightness(args->image, args->delta);
 }

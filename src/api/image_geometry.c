@@ -212,7 +212,8 @@ TW_API(image_resize_with_crop_or_pad, "image.resize_with_crop_or_pad(image: tens
 /* max(floor((target - side) / 2), 0) of a side that is not rounded yet. */
 static tw_tensor *margin(tw_tensor *side, int64_t target)
 {
-    tw_auto tw_tensor *half = TW_G2(RealDiv, TW_G2(Sub, tw__image_float((double)target, TW_FLOAT64), tw_retain(side)), tw__image_float(2, TW_FLOAT64));
+    tw_auto tw_tensor *rest = TW_G2(Sub, tw__image_float((double)target, TW_FLOAT64), tw_retain(side));
+    tw_auto tw_tensor *half = TW_G2(RealDiv, rest ? tw_retain(rest) : NULL, tw__image_float(2, TW_FLOAT64));
     tw_auto tw_tensor *least = TW_G2(Maximum, half ? TW_UNARY(Floor, half) : NULL, tw__image_float(0, TW_FLOAT64));
     return least ? tw_cast(least, TW_INT32) : NULL;
 }
@@ -251,8 +252,9 @@ static tw_tensor *central_begin(tw_tensor *image, int side, double fraction)
     if (known >= 0)
         return tw__image_number((int64_t)(((double)known - (double)known * fraction) / 2));
     tw_auto tw_tensor *length = tw__image_side(image, side), *real = length ? tw_cast(length, TW_FLOAT64) : NULL;
-    tw_auto tw_tensor *begin = TW_G2(RealDiv, TW_G2(Sub, real ? tw_retain(real) : NULL, TW_G2(Mul, real ? tw_retain(real) : NULL, tw__image_float(fraction, TW_FLOAT64))),
-                                     tw__image_float(2, TW_FLOAT64));
+    tw_auto tw_tensor *part = TW_G2(Mul, real ? tw_retain(real) : NULL, tw__image_float(fraction, TW_FLOAT64));
+    tw_auto tw_tensor *rest = part ? TW_BINARY(Sub, real, part) : NULL;
+    tw_auto tw_tensor *begin = TW_G2(RealDiv, rest ? tw_retain(rest) : NULL, tw__image_float(2, TW_FLOAT64));
     return begin ? tw_cast(begin, TW_INT32) : NULL;
 }
 

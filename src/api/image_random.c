@@ -147,7 +147,8 @@ TW_API(image_random_saturation, "image.random_saturation(image: tensor, lower: f
     return ordered(args->lower, args->upper) ? adjust(&tw__op_AdjustSaturation, args->image, args->lower, args->upper, args->seed, NULL) : NULL;
 }
 
-TW_API(image_stateless_random_saturation, "image.stateless_random_saturation(image: tensor, lower: float, upper: float, seed: tensor<int32>) -> tensor",
+TW_API(image_stateless_random_saturation,
+       "image.stateless_random_saturation(image: tensor, lower: float, upper: float, seed: tensor<int32>) -> tensor",
        "random_saturation as a function of a seed, two integers.")
 {
     return ordered(args->lower, args->upper) ? adjust(&tw__op_AdjustSaturation, args->image, args->lower, args->upper, TW_NO_INT, args->seed) : NULL;
@@ -195,7 +196,8 @@ TW_API(image_random_crop, "image.random_crop(value: tensor, size: tensor<int32>,
     return crop(args->value, args->size, args->seed, NULL);
 }
 
-TW_API(image_stateless_random_crop, "image.stateless_random_crop(value: tensor, size: tensor<int32>, seed: tensor<int32>, name: str = None) -> tensor",
+TW_API(image_stateless_random_crop,
+       "image.stateless_random_crop(value: tensor, size: tensor<int32>, seed: tensor<int32>, name: str = None) -> tensor",
        "random_crop as a function of a seed, two integers.")
 {
     return crop(args->value, args->size, TW_NO_INT, args->seed);

@@ -54,8 +54,8 @@ static tw_status need_types(const tw_attr *types)
 {
     for (int i = 0; i < types->count; i++) {
         if (types->types[i] != TW_FLOAT32 && types->types[i] != TW_INT64 && types->types[i] != TW_STRING)
-            return tw__fail(TW_INVALID_ARGUMENT, "Value for attr '%s' of %s is not in the list of allowed values: float, int64, string [Op:ParseExampleV2]",
-                            types->name, tw__dtype_text(types->types[i]));
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Value for attr '%s' of %s is not in the list of allowed values: float, int64, string [Op:ParseExampleV2]", types->name, tw__dtype_text(types->types[i]));
     }
     return TW_OK;
 }
@@ -259,8 +259,8 @@ static tw_status make_variable(parser *p, int place, int output, const tw_shape 
     }
     if (padding->count != 1)
         return tw__fail(TW_INVALID_ARGUMENT,
-                        "dense_shape[%d] is a variable length shape: %s, therefore def_value[%d] must contain a single element (the padding element).  But its "
-                        "shape is: %s [Op:ParseExampleV2]",
+                        "dense_shape[%d] is a variable length shape: %s, therefore def_value[%d] must contain a single element (the padding "
+                        "element).  But its shape is: %s [Op:ParseExampleV2]",
                         place - p->sparse, tw__shape_text(shape), place - p->sparse, tw__shape_text(&padding->shape));
     for (int64_t row = 0; row < p->batch; row++) {
         const tw__feature *feature = &p->found[row * p->all + place];

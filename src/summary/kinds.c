@@ -25,7 +25,8 @@ TW_API(summary_write_graph, "summary._write_graph(graph_def: tensor<string>, ste
 }
 
 TW_API(summary_write_raw_pb,
-       "summary.experimental.write_raw_pb(tensor: tensor<string>, step: tensor<int64> = None, name: str = None) -> tensor", "Writes a serialized Summary.")
+       "summary.experimental.write_raw_pb(tensor: tensor<string>, step: tensor<int64> = None, name: str = None) -> tensor",
+       "Writes a serialized Summary.")
 {
     tw__summary_job job = { .name = "", .data = args->tensor, .step = args->step, .op = &tw__op_WriteRawProtoSummary };
     return tw__summary_record(&job);
@@ -99,10 +100,8 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
     int64_t buckets = job->number, all = -1;
     tw_auto tw_tensor *flat_shape = tw__ints_tensor(&all, 1, TW_INT32), *axis = tw__image_number(0), *wide = tw_cast(job->data, TW_FLOAT64);
     tw_auto tw_tensor *x = wide && flat_shape ? TW_BINARY(Reshape, wide, flat_shape) : NULL, *size = x ? TW_UNARY(Size, x) : NULL;
-    if (buckets == 0) {
-        int64_t shape[] = { 0, 3 };
-        return tw_tensor_new(TW_FLOAT64, TW_SHAPE(shape[0], shape[1]), NULL);
-    }
+    if (buckets == 0)
+        return tw_tensor_new(TW_FLOAT64, TW_SHAPE(0, 3), NULL);
     tw_auto tw_tensor *count = size ? tw_cast(size, TW_FLOAT64) : NULL;
     tw_auto tw_tensor *some = TW_G2(Greater, keep(count), number(0));
     tw_auto tw_tensor *low = pick(some, x && axis ? TW_BINARY(Min, x, axis) : NULL, number(0));
@@ -123,7 +122,8 @@ static tw_tensor *prepare_histogram(const tw__summary_job *job)
     /* edges: low + i * width, the last one exactly the highest value */
     tw_auto tw_tensor *steps = counting(buckets + 1), *edges = TW_G2(AddV2, TW_G2(Mul, keep(steps), keep(width)), keep(low));
     int64_t begin = 0, second = 1, most = buckets;
-    tw_auto tw_tensor *from = tw__ints_tensor(&begin, 1, TW_INT32), *after = tw__ints_tensor(&second, 1, TW_INT32), *length = tw__ints_tensor(&most, 1, TW_INT32);
+    tw_auto tw_tensor *from = tw__ints_tensor(&begin, 1, TW_INT32), *after = tw__ints_tensor(&second, 1, TW_INT32);
+    tw_auto tw_tensor *length = tw__ints_tensor(&most, 1, TW_INT32);
     tw_auto tw_tensor *left = edges && from && length ? tw__call(&tw__op_Slice, TW_IN(edges, from, length), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *ends = edges && after && length ? tw__call(&tw__op_Slice, TW_IN(edges, after, length), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *is_last = TW_G2(Greater, keep(last), number(0.5)), *right = pick(is_last, keep(high), keep(ends));
@@ -161,10 +161,9 @@ static bool need_rank(const tw_tensor *data, int rank)
 /* The first `count` along the first axis. */
 static tw_tensor *first_of(tw_tensor *data, int64_t count)
 {
-    int64_t zeros[TW_MAX_RANK] = { 0 }, ends[TW_MAX_RANK] = { count }, steps[TW_MAX_RANK];
-    for (int i = 0; i < TW_MAX_RANK; i++)
-        steps[i] = 1;
-    tw_auto tw_tensor *begin = tw__ints_tensor(zeros, 1, TW_INT32), *end = tw__ints_tensor(ends, 1, TW_INT32), *step = tw__ints_tensor(steps, 1, TW_INT32);
+    const int64_t zero = 0, one = 1;
+    tw_auto tw_tensor *begin = tw__ints_tensor(&zero, 1, TW_INT32), *end = tw__ints_tensor(&count, 1, TW_INT32);
+    tw_auto tw_tensor *step = tw__ints_tensor(&one, 1, TW_INT32);
     return begin && end && step ? tw__call(&tw__op_StridedSlice, TW_IN(data, begin, end, step), 4, NULL, 0) : NULL;
 }
 

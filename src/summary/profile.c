@@ -124,7 +124,8 @@ static tw_status write_file(const char *directory, const tw__text *trace)
     return status;
 }
 
-TW_API(summary_profile_end, "summary._profile_end(outdir: str = None)", "Ends the noting, and writes what was noted under a directory, if one is named.")
+TW_API(summary_profile_end, "summary._profile_end(outdir: str = None)",
+       "Ends the noting, and writes what was noted under a directory, if one is named.")
 {
     tw_set_step_hook(NULL, NULL);
     tw__text trace = { 0 };

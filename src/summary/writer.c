@@ -78,8 +78,8 @@ static tw_status create_compute(tw__kernel *kernel)
     }
     tw_string directory = tw_tensor_string_at(kernel->inputs[1], 0), suffix = tw_tensor_string_at(kernel->inputs[4], 0);
     char *path = tw__strndup(directory.data ? directory.data : "", directory.size), *end = tw__strndup(suffix.data ? suffix.data : "", suffix.size);
-    tw_status status = path && end ? tw__summary_create(resource, path, tw_tensor_int_at(kernel->inputs[2], 0), tw_tensor_int_at(kernel->inputs[3], 0), end)
-                                   : TW_RESOURCE_EXHAUSTED;
+    int64_t max_queue = tw_tensor_int_at(kernel->inputs[2], 0), flush_millis = tw_tensor_int_at(kernel->inputs[3], 0);
+    tw_status status = path && end ? tw__summary_create(resource, path, max_queue, flush_millis, end) : TW_RESOURCE_EXHAUSTED;
     tw__free(path);
     tw__free(end);
     return status;
@@ -199,8 +199,8 @@ static tw_status graph_compute(tw__kernel *kernel)
     return write_bytes(kernel, TW_EVENT_GRAPH_DEF);
 }
 
-TW_OP(WriteGraphSummary, .inputs = "writer: resource, step: int64, tensor: string", .shape = tw_shape_none, .compute = graph_compute, .stateful = true,
-    .doc = "Writes a serialized GraphDef.");
+TW_OP(WriteGraphSummary,
+    .inputs = "writer: resource, step: int64, tensor: string", .shape = tw_shape_none, .compute = graph_compute, .stateful = true, .doc = "Writes a serialized GraphDef.");
 
 static tw_status raw_compute(tw__kernel *kernel)
 {

@@ -243,9 +243,9 @@ static tw_status nearest_compute(tw__kernel *kernel)
 static tw_status nearest_gradient(tw__gradient *g)
 {
     tw_tensor *images = g->inputs[0];
-    tw_auto tw_tensor *shape = images->shape.rank == 4 && images->shape.dims[1] >= 0 && images->shape.dims[2] >= 0
-                                   ? tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ (int32_t)images->shape.dims[1], (int32_t)images->shape.dims[2] })
-                                   : NULL;
+    const int64_t *dims = images->shape.dims;
+    bool known = images->shape.rank == 4 && dims[1] >= 0 && dims[2] >= 0;
+    tw_auto tw_tensor *shape = known ? tw_tensor_new(TW_INT32, TW_SHAPE(2), (int32_t[]){ (int32_t)dims[1], (int32_t)dims[2] }) : NULL;
     if (!shape) { /* known only when it runs */
         tw_auto tw_tensor *whole = TW_UNARY(Shape, images), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 1 });
         tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 2 });

@@ -82,7 +82,8 @@ static const kernel_row *find_kernel(const tw_op *op, tw_string name)
     return NULL;
 }
 
-static tw_status choose_taps(const tw_op *op, tw__taps *taps, const kernel_row *k, int64_t in, int64_t out, float scale, float translate, bool antialias)
+static tw_status choose_taps(const tw_op *op, tw__taps *taps, const kernel_row *k, int64_t in, int64_t out, float scale, float translate,
+                             bool antialias)
 {
     float step = 1.0f / scale, shift = -step * translate, wide = antialias && step > 1.0f ? step : 1.0f, narrow = 1.0f / wide;
     if (!(scale > 0) || !isfinite(step) || !isfinite(translate))

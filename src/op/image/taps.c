@@ -149,5 +149,7 @@ tw_status tw__resize_check(const tw__kernel *kernel, const tw_shape *in, const t
 {
     if (in->dims[1] <= 0 || in->dims[2] <= 0)
         return tw__fail(TW_INVALID_ARGUMENT, "input image must be of non-zero size [Op:%s]", kernel->op->name);
-    return out->dims[1] > 0 && out->dims[2] > 0 ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "output dimensions must be positive [Op:%s]", kernel->op->name);
+    if (out->dims[1] <= 0 || out->dims[2] <= 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "output dimensions must be positive [Op:%s]", kernel->op->name);
+    return TW_OK;
 }

@@ -42,7 +42,8 @@ def _state_spec(before, after):
     olds, news = structure.flatten(before), structure.flatten(after)
     for old, new in zip(olds, news):
         if isinstance(old, tf.TensorSpec) and old.dtype != new.dtype:
-            raise TypeError("The element types for the new state must match the initial state. Expected %r but got %r." % (old.dtype, new.dtype))
+            raise TypeError("The element types for the new state must match the initial state. Expected <dtype: %r> but got <dtype: %r>." % (
+                old.dtype.name, new.dtype.name))
     found = iter(news)
 
     def leaf(old):
@@ -84,8 +85,12 @@ class Methods:
         if not 1 <= len(args) <= 3:
             raise ValueError("Invalid `args`. The length of `args` should be between 1 and 3 but was %d." % len(args))
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (args[0], args[1], 1) if len(args) == 2 else args
-        made = rows._RangeDataset(start, stop, step, tf.int64 if output_type is None else tf.as_dtype(output_type))
-        return finish(made, tf.TensorSpec([], made._flat_types()[0]))
+        spec = tf.TensorSpec([], tf.int64 if output_type is None else tf.as_dtype(output_type))
+        if any(map(_core.is_symbolic, (start, stop, step))):
+            numbers = [tf.cast(v, tf.int64) for v in (start, stop, step)]
+            return structure.dataset_of_variant(tf.raw_ops.RangeDataset(start=numbers[0], stop=numbers[1], step=numbers[2], output_types=[spec.dtype],
+                                                                        output_shapes=[spec.shape]), spec)
+        return finish(rows._RangeDataset(start, stop, step, spec.dtype), spec)
 
     @staticmethod
     def random(seed=None, rerandomize_each_iteration=None, name=None):
@@ -326,7 +331,7 @@ class Methods:
 
     def enumerate(self, start=0, name=None):
         """Elements with their numbers."""
-        return tf.data.Dataset.zip((tf.data.Dataset.range(start, (1 << 53) - 1), self))
+        return tf.data.Dataset.zip((tf.data.Dataset.range(start, (1 << 63) - 1), self))
 
     def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
         """Elements grouped by a key, each group as the dataset that a function makes of it."""
@@ -367,11 +372,6 @@ class Methods:
     def ignore_errors(self, log_warning=False, name=None):
         """The elements whose making does not fail."""
         return finish(rows._IgnoreErrorsDataset(self, log_warning), self.element_spec)
-
-    def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
-        """Elements left out so that classes come in other proportions."""
-        from thalweg._data import resample
-        return resample.rejection_resample(self, class_func, target_dist, initial_dist, seed)
 
     def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=tf.int64, name=None):
         """Elements of different shapes stacked as ragged tensors."""

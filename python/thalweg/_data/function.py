@@ -45,7 +45,7 @@ class Traced:
 
     def _checked(self, value):
         if isinstance(value, list):
-            value = tf.stack(value) if all(_core.is_tensor(v) for v in value) and value else tf.convert_to_tensor(value)
+            value = tuple(value)
         try:
             return structure.normalize(value)
         except (TypeError, ValueError) as error:

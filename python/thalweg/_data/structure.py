@@ -168,29 +168,21 @@ def _leaf_spec(value):
         return DatasetSpec(value.element_spec)
     if type(value).__name__ == "Optional" and hasattr(value, "_variant_tensor"):
         return OptionalSpec(value.element_spec)
-    ragged = _ragged_spec(value)
-    if ragged is not None:
-        return ragged
+    _refuse_composite(value)
     return tf.TensorSpec(value.shape, value.dtype)
 
 
-def _ragged_spec(value):
-    if type(value).__name__ != "RaggedTensor":
-        return None
-    from thalweg._data.ragged import RaggedElements
-    return RaggedElements.from_value(value)
+def _refuse_composite(value):
+    if type(value).__name__ in ("RaggedTensor", "SparseTensor"):
+        raise NotImplementedError("datasets of %ss are not supported; make their tensors the members of the elements" % type(value).__name__)
 
 
-def normalize(value, dtypes=None):
+def normalize(value):
     """The value with tensors where there is anything that becomes one."""
     def leaf(v):
-        if v is None or isinstance(v, (tf.data.Dataset, _core.Tensor)) or type(v).__name__ in ("RaggedTensor", "Optional"):
+        if v is None or isinstance(v, (tf.data.Dataset, _core.Tensor)) or type(v).__name__ in ("RaggedTensor", "SparseTensor", "Optional"):
             return v
-        if type(v).__name__ == "RaggedTensorValue":
-            return tf.RaggedTensor.from_value(v)
         return tf.convert_to_tensor(v)
-    if dtypes is None:
-        return transform(leaf, value)
     return transform(leaf, value)
 
 

@@ -326,7 +326,8 @@ static tw_status csv_compute(tw__kernel *kernel)
 TW_OP(CSVDatasetV2,
     .inputs = "filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, use_quote_delim: bool, na_value: "
               "string, select_cols: int64, record_defaults: output_types, exclude_cols: int64",
-    .attrs = TW_ELEMENTS, TW_DATASET_OP, .shape = tw_shape_scalar, .compute = csv_compute, .stateful = true,
+    .attrs = "output_types: list({float, double, int32, int64, string}) >= 1, output_shapes: list(shape) >= 1", TW_DATASET_OP, .shape = tw_shape_scalar,
+    .compute = csv_compute, .stateful = true,
     .doc = "The records of files of comma-separated values.");
 
 static tw_tensor *ints_of(tw_ints ints)

@@ -259,8 +259,7 @@ TW_OP(RangeDataset,
 static tw_status range_init(void *self, const void *arguments)
 {
     const tw_dataset_range_args *args = arguments;
-    tw_tensor *inputs[3] = { tw__data_number(args->start, args->start_object, "start"), tw__data_number(args->stop, args->stop_object, "stop"),
-                             tw__data_number(args->step, args->step_object, "step") };
+    tw_tensor *inputs[3] = { tw_tensor_int64(args->start), tw_tensor_int64(args->stop), tw_tensor_int64(args->step) };
     tw_dtype dtype = args->output_type;
     tw_status status = TW_OK;
     for (int i = 0; i < 3; i++)
@@ -274,6 +273,6 @@ static tw_status range_init(void *self, const void *arguments)
     return status;
 }
 
-TW_CLASS(dataset_range, "data._RangeDataset(start: number, stop: number, step: number = 1, output_type: dtype = int64) -> dataset",
+TW_CLASS(dataset_range, "data._RangeDataset(start: int, stop: int, step: int = 1, output_type: dtype = int64) -> dataset",
          .parent = &tw__class_dataset, .size = sizeof(struct tw_dataset), .init = range_init, .drop_config = true,
          .doc = "A dataset of the numbers from start to stop, without stop.");

@@ -118,9 +118,9 @@ static tw_status make_flat(tw__kernel *kernel, const tw__dataset_kind *kind, int
     if (cycle == TW_AUTOTUNE)
         cycle = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
     if (cycle < 1 || cycle > 1 << 20)
-        return tw__fail(TW_INVALID_ARGUMENT, "`cycle_length` must be > 0 [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "cycle_length must be greater than zero. [Op:%s]", kernel->op->name);
     if (block < 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "`block_length` must be > 0 [Op:%s]", kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "block_length must be greater than zero. [Op:%s]", kernel->op->name);
     flat_dataset *self = tw__dataset_make(kernel, kind, true);
     if (!self)
         return tw__error_status();

@@ -1,4 +1,5 @@
 /* Model.predict: the model over all rows of an array, a batch at a time. */
+#include "data/data.h"
 #include "keras/keras.h"
 
 /* Rows [begin, begin + rows) of a tensor, sharing its memory. */
@@ -105,5 +106,68 @@ TW_METHOD(model_predict,
         return NULL;
     }
     tw__progress_update(&progress, steps, true);
+    return whole;
+}
+
+/* The outputs of batches, one behind the other. */
+static tw_tensor *join(tw_tensor *const *parts, int64_t count, const char *name)
+{
+    tw_tensor *whole = NULL;
+    int64_t total = 0, begin = 0;
+    tw_status status = TW_OK;
+    for (int64_t i = 0; i < count; i++)
+        total += parts[i]->shape.rank > 0 ? parts[i]->shape.dims[0] : 0;
+    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+        int64_t rows = parts[i]->shape.rank > 0 ? parts[i]->shape.dims[0] : 0;
+        status = put_rows(&whole, parts[i], begin, rows, total, name);
+        begin += rows;
+    }
+    if (status == TW_OK)
+        return whole;
+    tw_release(whole);
+    return NULL;
+}
+
+TW_METHOD(model_predict_dataset,
+          "keras.Model._predict_dataset(self: layer, dataset: dataset, verbose: value = None, steps: int = None) -> tensor<numpy>",
+          "The outputs for the batches of a dataset; of elements of several tensors the first is the input.")
+{
+    tw_layer *model = args->self;
+    tw__dataset *dataset = tw__dataset_of("predict", args->dataset->variant);
+    tw__cursor *cursor = dataset ? tw__cursor_new(dataset) : NULL;
+    if (!cursor)
+        return NULL;
+    int64_t steps = tw__dataset_cardinality(dataset), limit = args->steps != TW_NO_INT && args->steps > 0 ? args->steps : INT64_MAX;
+    tw_tensor **element = tw__alloc_array((size_t)dataset->count + 1, sizeof *element);
+    tw__elements outputs = { .count = 1 };
+    tw__progress progress;
+    tw__progress_start(&progress, limit < INT64_MAX ? limit : steps > 0 ? steps : 1, verbosity(&args->verbose));
+    tw_status status = element ? TW_OK : tw__error_status();
+    bool end = false;
+    while (status == TW_OK && !end && (int64_t)outputs.size < limit) {
+        status = tw__data_plain_error(tw__cursor_next(cursor, element, &end));
+        if (status != TW_OK || end)
+            break;
+        tw_tensor *output = tw__layer_call(model, element[0], 0), **room = output ? tw__elements_room(&outputs) : NULL;
+        tw__element_end(element, dataset->count);
+        if (room) {
+            *room = output;
+            outputs.size++;
+            tw__progress_update(&progress, (int64_t)outputs.size, false);
+            if (tw__interrupt_hook)
+                status = tw__interrupt_hook();
+        } else {
+            tw_release(output);
+            status = tw__error_status();
+        }
+    }
+    if (status == TW_OK && !outputs.size)
+        status = tw__fail(TW_VALUE_ERROR, "Unexpected result of `predict_function` (Empty batch_outputs). The dataset has no elements.");
+    tw_tensor *whole = status == TW_OK ? join(outputs.items, (int64_t)outputs.size, model->name) : NULL;
+    if (whole)
+        tw__progress_update(&progress, (int64_t)outputs.size, true);
+    tw__elements_free(&outputs);
+    tw__free(element);
+    tw__cursor_free(cursor);
     return whole;
 }

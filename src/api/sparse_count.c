@@ -162,7 +162,7 @@ TW_API(ragged_cross_hashed, "ragged.cross_hashed(inputs: value, num_buckets: int
 
 /* ---- mask ---- */
 
-TW_API(sparse_mask, "sparse.mask(a: indexed_slices, mask_indices: tensor<int32>, name: str = None) -> indexed_slices",
+TW_API(sparse_mask, "sparse.mask|compat.v1.sparse_mask(a: indexed_slices, mask_indices: tensor<int32>, name: str = None) -> indexed_slices",
        "The slices whose indices are not among those given.")
 {
     tw__temps temps = { 0 }, *t = &temps;

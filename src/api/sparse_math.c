@@ -14,7 +14,7 @@ static tw_dtype real_of(tw_dtype dtype)
     return dtype == TW_COMPLEX64 ? TW_FLOAT32 : dtype == TW_COMPLEX128 ? TW_FLOAT64 : dtype;
 }
 
-TW_API(sparse_add, "sparse.add(a: value, b: value, threshold: value = None) -> value",
+TW_API(sparse_add, "sparse.add|compat.v1.sparse_add(a: value, b: value, threshold: value = None) -> value",
        "The sum of two sparse tensors, without values smaller than a threshold; or of a sparse and an ordinary one, which is an ordinary one.")
 {
     tw__temps temps = { 0 }, *t = &temps;
@@ -56,13 +56,13 @@ static tw_sparse_tensor *pair(const tw_op *op, const tw_sparse_tensor *a, const 
     return sparse;
 }
 
-TW_API(sparse_maximum, "sparse.maximum(sp_a: sparse_tensor, sp_b: sparse_tensor, name: str = None) -> sparse_tensor",
+TW_API(sparse_maximum, "sparse.maximum|compat.v1.sparse_maximum(sp_a: sparse_tensor, sp_b: sparse_tensor, name: str = None) -> sparse_tensor",
        "The greater of both at the places of both.")
 {
     return pair(&tw__op_SparseSparseMaximum, args->sp_a, args->sp_b);
 }
 
-TW_API(sparse_minimum, "sparse.minimum(sp_a: sparse_tensor, sp_b: sparse_tensor, name: str = None) -> sparse_tensor",
+TW_API(sparse_minimum, "sparse.minimum|compat.v1.sparse_minimum(sp_a: sparse_tensor, sp_b: sparse_tensor, name: str = None) -> sparse_tensor",
        "The smaller of both at the places of both.")
 {
     return pair(&tw__op_SparseSparseMinimum, args->sp_a, args->sp_b);
@@ -110,7 +110,7 @@ static tw_tensor *multiply(const tw_sparse_tensor *a, tw_tensor *b, bool adjoint
 }
 
 TW_API(sparse_sparse_dense_matmul,
-       "sparse.sparse_dense_matmul(sp_a: value, b: value, adjoint_a: bool = False, adjoint_b: bool = False, name: str = None) -> tensor",
+       "sparse.sparse_dense_matmul|compat.v1.sparse_tensor_dense_matmul(sp_a: value, b: value, adjoint_a: bool = False, adjoint_b: bool = False, name: str = None) -> tensor",
        "The product of a sparse and an ordinary matrix, in any order.")
 {
     if (is_sparse(&args->b) && !is_sparse(&args->sp_a)) { /* the transposed product */

@@ -23,7 +23,7 @@ TW_API(sparse_from_dense, "sparse.from_dense(tensor: tensor, name: str = None) -
 }
 
 TW_API(sparse_to_dense,
-       "sparse.to_dense(sp_input: sparse_tensor, default_value: tensor = None, validate_indices: bool = True, name: str = None) -> tensor",
+       "sparse.to_dense|compat.v1.sparse_tensor_to_dense(sp_input: sparse_tensor, default_value: tensor = None, validate_indices: bool = True, name: str = None) -> tensor",
        "The whole tensor: a value, zero if none is given, stands where nothing is.")
 {
     tw__temps temps = { 0 }, *t = &temps;
@@ -46,12 +46,12 @@ static tw_sparse_tensor *reordered(tw_tensor *indices, tw_tensor *values, tw_ten
     return sparse;
 }
 
-TW_API(sparse_reorder, "sparse.reorder(sp_input: sparse_tensor, name: str = None) -> sparse_tensor", "The values in the order of their places.")
+TW_API(sparse_reorder, "sparse.reorder|compat.v1.sparse_reorder(sp_input: sparse_tensor, name: str = None) -> sparse_tensor", "The values in the order of their places.")
 {
     return reordered(args->sp_input->indices, args->sp_input->values, args->sp_input->dense_shape, &args->sp_input->shape);
 }
 
-TW_API(sparse_reshape, "sparse.reshape(sp_input: sparse_tensor, shape: tensor<int64>, name: str = None) -> sparse_tensor",
+TW_API(sparse_reshape, "sparse.reshape|compat.v1.sparse_reshape(sp_input: sparse_tensor, shape: tensor<int64>, name: str = None) -> sparse_tensor",
        "The same values under another shape.")
 {
     tw__temps temps = { 0 }, *t = &temps;
@@ -68,7 +68,7 @@ TW_API(sparse_reshape, "sparse.reshape(sp_input: sparse_tensor, shape: tensor<in
     return sparse;
 }
 
-TW_API(sparse_transpose, "sparse.transpose(sp_input: sparse_tensor, perm: ints = None, name: str = None) -> sparse_tensor",
+TW_API(sparse_transpose, "sparse.transpose|compat.v1.sparse_transpose(sp_input: sparse_tensor, perm: ints = None, name: str = None) -> sparse_tensor",
        "Dimensions in another order, reversed if none is given.")
 {
     tw__temps temps = { 0 }, *t = &temps;
@@ -90,7 +90,7 @@ TW_API(sparse_transpose, "sparse.transpose(sp_input: sparse_tensor, perm: ints =
     return made;
 }
 
-TW_API(sparse_slice, "sparse.slice(sp_input: sparse_tensor, start: tensor<int64>, size: tensor<int64>, name: str = None) -> sparse_tensor",
+TW_API(sparse_slice, "sparse.slice|compat.v1.sparse_slice(sp_input: sparse_tensor, start: tensor<int64>, size: tensor<int64>, name: str = None) -> sparse_tensor",
        "The values inside of a box.")
 {
     tw__temps temps = { 0 }, *t = &temps;
@@ -103,14 +103,14 @@ TW_API(sparse_slice, "sparse.slice(sp_input: sparse_tensor, start: tensor<int64>
     return status == TW_OK ? tw__sparse_of_outputs(made) : NULL;
 }
 
-TW_API(sparse_softmax, "sparse.softmax(sp_input: sparse_tensor, name: str = None) -> sparse_tensor", "Softmax over the values of each row.")
+TW_API(sparse_softmax, "sparse.softmax|compat.v1.sparse_softmax(sp_input: sparse_tensor, name: str = None) -> sparse_tensor", "Softmax over the values of each row.")
 {
     tw_sparse_tensor *s = args->sp_input;
     tw_auto tw_tensor *values = tw__call(&tw__op_SparseSoftmax, TW_IN(s->indices, s->values, s->dense_shape), 3, NULL, 0);
     return made_of(s->indices, values, s->dense_shape, &s->shape);
 }
 
-TW_API(sparse_retain, "sparse.retain(sp_input: sparse_tensor, to_retain: tensor<bool>) -> sparse_tensor", "The values for which the mask is true.")
+TW_API(sparse_retain, "sparse.retain|compat.v1.sparse_retain(sp_input: sparse_tensor, to_retain: tensor<bool>) -> sparse_tensor", "The values for which the mask is true.")
 {
     tw__temps temps = { 0 }, *t = &temps;
     const tw_sparse_tensor *s = args->sp_input;
@@ -120,7 +120,7 @@ TW_API(sparse_retain, "sparse.retain(sp_input: sparse_tensor, to_retain: tensor<
     return made;
 }
 
-TW_API(sparse_reset_shape, "sparse.reset_shape(sp_input: sparse_tensor, new_shape: tensor<int64> = None) -> sparse_tensor",
+TW_API(sparse_reset_shape, "sparse.reset_shape|compat.v1.sparse_reset_shape(sp_input: sparse_tensor, new_shape: tensor<int64> = None) -> sparse_tensor",
        "The same values in another shape that holds them; the smallest one if none is given.")
 {
     tw__temps temps = { 0 }, *t = &temps;
@@ -198,7 +198,7 @@ TW_API(sparse_eye, "sparse.eye(num_rows: tensor<int64>, num_columns: tensor<int6
     return made;
 }
 
-TW_API(sparse_fill_empty_rows, "sparse.fill_empty_rows(sp_input: sparse_tensor, default_value: tensor, name: str = None) -> value",
+TW_API(sparse_fill_empty_rows, "sparse.fill_empty_rows|compat.v1.sparse_fill_empty_rows(sp_input: sparse_tensor, default_value: tensor, name: str = None) -> value",
        "The sparse tensor with a value in every row, and which rows had none.")
 {
     tw__temps temps = { 0 }, *t = &temps;
@@ -223,7 +223,7 @@ TW_API(sparse_fill_empty_rows, "sparse.fill_empty_rows(sp_input: sparse_tensor, 
     return pair;
 }
 
-TW_API(sparse_to_indicator, "sparse.to_indicator(sp_input: sparse_tensor, vocab_size: tensor<int64>, name: str = None) -> tensor",
+TW_API(sparse_to_indicator, "sparse.to_indicator|compat.v1.sparse_to_indicator(sp_input: sparse_tensor, vocab_size: tensor<int64>, name: str = None) -> tensor",
        "True where a row of ids holds the id.")
 {
     tw__temps temps = { 0 }, *t = &temps;

@@ -79,6 +79,9 @@ static inline const tw__dataset_kind *tw__kind_of(const tw__dataset *dataset)
 void tw__element_end(tw_tensor **element, int count); /* releases, and leaves NULL */
 /* In loops that may go on for long without giving an element: fails when the user wants to stop. */
 tw_status tw__data_breathe(int64_t *rounds);
+/* Of a thread that prepares elements: whether nobody wants them any more. NULL in other threads. */
+extern _Thread_local const _Atomic bool *tw__data_cancelled;
+tw_status tw__data_check_cancelled(void);
 
 /* Elements one behind the other, for steps that keep some. */
 typedef struct tw__elements {

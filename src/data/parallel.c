@@ -38,7 +38,8 @@ struct tw__workers {
     uint64_t head, tail;
     int threads, piece, most; /* `piece` elements are fetched at once, at most `most` */
     int waiting;           /* threads that wait for room */
-    bool taker_waits, fetching, ended, cancelled, sloppy;
+    bool taker_waits, fetching, ended, sloppy;
+    _Atomic bool cancelled;
 };
 
 static void workers_free(tw__workers *w)
@@ -158,6 +159,7 @@ static bool round_of_work(tw__workers *w)
 static void *run(void *pointer)
 {
     tw__workers *w = pointer;
+    tw__data_cancelled = &w->cancelled;
     pthread_mutex_lock(&w->lock);
     while (round_of_work(w))
         ;
@@ -166,6 +168,7 @@ static void *run(void *pointer)
     pthread_cond_signal(&w->ready);
     bool last = --w->references == 0;
     pthread_mutex_unlock(&w->lock);
+    tw__data_cancelled = NULL;
     if (last)
         workers_free(w);
     return NULL;
@@ -285,6 +288,7 @@ static tw_status wait_ready(tw__workers *w)
     w->taker_waits = true;
     int result = pthread_cond_timedwait(&w->ready, &w->lock, &until);
     w->taker_waits = false;
+    TW_TRY(tw__data_check_cancelled());
     if (!result || !tw__interrupt_hook)
         return TW_OK;
     pthread_mutex_unlock(&w->lock);

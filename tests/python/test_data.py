@@ -123,6 +123,19 @@ def test_parallel_calls_run_at_the_same_time():
     assert seconds(8) < seconds(None) / 2
 
 
+def test_a_thread_stops_when_nobody_wants_its_elements():
+    def running():
+        return time.process_time()
+    iterator = iter(D.range(10 ** 12).filter(lambda x: x < 0).prefetch(1).map(lambda x: x, num_parallel_calls=2))
+    time.sleep(0.1)
+    del iterator
+    gc.collect()
+    time.sleep(0.3)
+    before = running()
+    time.sleep(0.3)
+    assert running() - before < 0.2
+
+
 def test_an_error_of_an_element_does_not_end_the_iteration():
     dataset = D.from_tensor_slices([1.0, 0.0, 2.0]).map(lambda x: tf.debugging.check_numerics(1.0 / x, "no"))
     for again in (dataset, dataset.prefetch(2), D.from_tensor_slices([1.0, 0.0, 2.0]).map(

@@ -239,7 +239,6 @@ static PyObject *later(PyObject *package, PyObject *name)
                   { "foldl", "thalweg._control" },
                   { "foldr", "thalweg._control" },
                   { "TensorArray", "thalweg._tensor_array" },
-                  { "Assert", "thalweg._debugging" },
                   { "get_static_value", "thalweg._debugging" },
                   { "group", "thalweg._debugging" },
                   { "no_op", "thalweg._debugging" },

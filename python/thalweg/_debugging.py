@@ -1,17 +1,11 @@
-"""tf.debugging.assert_* with TensorFlow's texts, tf.Assert, tf.group, tf.no_op, tf.tuple, tf.grad_pass_through.
-
-Eagerly a check raises at once. In a graph what is known while tracing is checked then; for the rest an Assert node is made, which runs at its
-place in the program's order."""
+"""Checks of tf.debugging that are about Python's values or made of others (the rest is src/api/debugging.c), tf.group, tf.no_op, tf.tuple,
+tf.grad_pass_through."""
 import functools
 
 import numpy as np
 
 import thalweg
 from thalweg import _core
-
-
-def _fail(text):
-    raise thalweg.errors.InvalidArgumentError(None, None, text)
 
 
 def _eager(*tensors):
@@ -41,85 +35,11 @@ def get_static_value(tensor, partial=False):
 _known = get_static_value
 
 
-def _summary(tensor, limit):
-    values = np.asarray(tensor.numpy()).reshape(-1)
-    shown = [str(v) for v in values[:limit if limit >= 0 else None]]
-    return ", ".join(shown) + (", ..." if len(shown) < values.size else "")
-
-
-def Assert(condition, data, summarize=None, name=None):
-    """An error that tells the data, unless the condition is true."""
-    tensors = [thalweg.convert_to_tensor(d) for d in data]
-    summarize = 3 if summarize is None else summarize
-    condition = thalweg.convert_to_tensor(condition)
-    if not _core._tracing() and _eager(condition, *tensors):
-        if not bool(condition):
-            _fail("Expected '%s' to be true. Summarized data: %s" % (condition, "\n".join(_summary(t, summarize) for t in tensors)))
-        return None
-    return thalweg.raw_ops.Assert(condition=condition, data=tensors, summarize=summarize, name=name)
-
-
 # ---- two tensors ----
-
-_SIGNS = {"equal": "==", "none_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
-_FUNCTIONS = {"equal": "equal", "none_equal": "not_equal", "less": "less", "less_equal": "less_equal", "greater": "greater",
-              "greater_equal": "greater_equal"}
-_COMPARISONS = {"equal": np.equal, "none_equal": np.not_equal, "less": np.less, "less_equal": np.less_equal, "greater": np.greater,
-                "greater_equal": np.greater_equal}
-
-
-def _eager_text(which, x, y, holds, message, summarize):
-    """What differs, for values that are there."""
-    summarize = 3 if summarize is None else summarize
-    x, y, holds = x.numpy(), y.numpy(), holds.numpy()
-    limit = None if summarize < 0 else summarize
-
-    def first(values):
-        flat = values.reshape(-1)[:limit]
-        return "First %d elements of %%s:\n%s\n" % (flat.size, flat)
-    text = "%s\nCondition x %s y did not hold.\n" % (message or "", _SIGNS[which])
-    if x.shape == y.shape:
-        wrong = ~holds
-        places = np.argwhere(wrong)[:limit]
-        text += "Indices of first %d different values:\n%s\nCorresponding x values:\n%s\nCorresponding y values:\n%s\n" % (
-            len(places), places, x[wrong].reshape(-1)[:limit], y[wrong].reshape(-1)[:limit])
-    return text + first(x) % "x" + first(y) % "y"
-
-
-def _compare(which, x, y, message, summarize, name):
-    x, y = thalweg.convert_to_tensor(x), thalweg.convert_to_tensor(y)
-    holds = getattr(thalweg, _FUNCTIONS[which])(x, y)
-    truth = thalweg.reduce_all(holds)
-    if not _core._tracing() and _eager(x, y):
-        if not bool(truth):
-            _fail(_eager_text(which, x, y, holds, message, summarize))
-        return None
-    lead = [message] if message else []
-    text = "Condition x %s y did not hold element-wise:" % _SIGNS[which]
-    ones, others = _known(x), _known(y)
-    if ones is not None and others is not None:
-        if not np.all(_COMPARISONS[which](ones, others)):
-            _fail("\n".join(lead + [text, "x (%s) = " % _node_name(x, 0), str(ones), "y (%s) = " % _node_name(y, 1), str(others)]))
-        return no_op()
-    return Assert(truth, lead + [text, "x (%s) = " % _node_name(x, 0), x, "y (%s) = " % _node_name(y, 1), y], summarize=summarize)
-
 
 def _node_name(tensor, number):
     """A constant that is no node yet has the name it will get."""
     return tensor.name if _core.is_symbolic(tensor) else "Const_%d:0" % number if number else "Const:0"
-
-
-def _comparison(which):
-    def check(x, y, message=None, summarize=None, name=None):
-        return _compare(which, x, y, message, summarize, name)
-    check.__name__ = check.__qualname__ = "assert_" + which
-    check.__doc__ = "Raises an error unless x %s y holds for all elements." % _SIGNS[which]
-    return check
-
-
-assert_equal, assert_none_equal = _comparison("equal"), _comparison("none_equal")
-assert_less, assert_less_equal = _comparison("less"), _comparison("less_equal")
-assert_greater, assert_greater_equal = _comparison("greater"), _comparison("greater_equal")
 
 
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
@@ -137,119 +57,15 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     condition = thalweg.reduce_all(thalweg.less(thalweg.abs(x - y), atol + rtol * thalweg.abs(y)))
     lead = message + ".  " if message else ""
     static = not _core._tracing() and _eager(x, y)
-    return Assert(condition, [lead, "x and y not equal to tolerance rtol = %s, atol = %s" % (rtol, atol),
-                              "x (%s) = " % (_label(x) if static else _node_name(x, 0)), x, "y (%s) = " % (_label(y) if static else _node_name(y, 1)), y],
-                  summarize=summarize)
-
-
-# ---- signs ----
-
-def _sign(x, text, holds, compare, message, summarize):
-    x = thalweg.convert_to_tensor(x)
-    lead = [message + ".  "] if message else [""]
-    values = _known(x)
-    if not _core._tracing() and _eager(x):
-        if not compare(values):
-            limit = 3 if summarize is None else summarize if summarize >= 0 else None
-            flat = values.reshape(-1)
-            shown = [str(v) for v in flat[:limit]] + (["..."] if limit is not None and flat.size > limit else [])
-            _fail("\n".join(lead) + "\n%sx (%s) = \n%s" % (text, _label(x), shown))
-        return None
-    if values is not None:
-        if not compare(values):
-            _fail("\n".join(lead) + "\n%sx (%s) = \n%s" % (text, _node_name(x, 0), values))
-        return no_op()
-    return Assert(thalweg.reduce_all(holds(x)), lead + [text.rstrip("\n"), "x (%s) = " % _name(x), x], summarize=summarize)
-
-
-def assert_positive(x, message=None, summarize=None, name=None):
-    """Raises an error unless all elements are positive."""
-    return _sign(x, "Condition x > 0 did not hold element-wise:\n", lambda v: thalweg.greater(v, thalweg.zeros([], v.dtype)), lambda v: np.all(v > 0), message, summarize)
-
-
-def assert_negative(x, message=None, summarize=None, name=None):
-    """Raises an error unless all elements are negative."""
-    return _sign(x, "Condition x < 0 did not hold element-wise:\n", lambda v: thalweg.less(v, thalweg.zeros([], v.dtype)), lambda v: np.all(v < 0), message, summarize)
-
-
-def assert_non_positive(x, message=None, summarize=None, name=None):
-    """Raises an error if an element is positive."""
-    return _sign(x, "Condition x <= 0 did not hold element-wise:", lambda v: thalweg.less_equal(v, thalweg.zeros([], v.dtype)), lambda v: np.all(v <= 0), message, summarize)
-
-
-def assert_non_negative(x, message=None, summarize=None, name=None):
-    """Raises an error if an element is negative."""
-    return _sign(x, "Condition x >= 0 did not hold element-wise:\n", lambda v: thalweg.greater_equal(v, thalweg.zeros([], v.dtype)), lambda v: np.all(v >= 0), message, summarize)
+    return thalweg.debugging.Assert(condition, [lead, "x and y not equal to tolerance rtol = %s, atol = %s" % (rtol, atol),
+                                            "x (%s) = " % (_label(x) if static else _node_name(x, 0)), x, "y (%s) = " % (_label(y) if static else _node_name(y, 1)), y],
+                                    summarize=summarize)
 
 
 # ---- ranks, shapes, dtypes ----
 
 def _lead(message):
     return message + ".  " if message else ""
-
-
-def _check_rank(x, ranks, holds, words, message):
-    """Now if the rank is known, else at run time."""
-    x = thalweg.convert_to_tensor(x)
-    numbers = []
-    for rank in ranks:
-        number = thalweg.convert_to_tensor(rank)
-        if number.dtype != thalweg.int32 and number.dtype != thalweg.int64:
-            raise TypeError("%s must be of type tf.int32; got tf.%s" % (_name(number) or "tensor", number.dtype.name))
-        value = _known(number)
-        if value is None:
-            raise NotImplementedError("tf.debugging: a rank that is known only when the graph runs")
-        numbers.append(int(value))
-    if x.shape.rank is not None:
-        if not holds(x.shape.rank, numbers):
-            raise ValueError("%sTensor %s must have rank %s.  Received rank %d, shape %s" % (
-                _lead(message), _name(x), words(numbers), x.shape.rank, x.shape))
-        return no_op() if _core._tracing() else None
-    rank = thalweg.rank(x)
-    if words(numbers).startswith("at least"):
-        condition = thalweg.greater_equal(rank, numbers[0])
-    else:
-        condition = thalweg.reduce_any(thalweg.equal(rank, thalweg.constant(numbers)))
-    return Assert(condition, [_lead(message), "Tensor %s must have rank %s" % (_name(x), words(numbers)), "Received shape: ", thalweg.shape(x)])
-
-
-def assert_rank(x, rank, message=None, name=None):
-    """Raises an error unless x has that rank."""
-    return _check_rank(x, [rank], lambda r, n: r == n[0], lambda n: str(n[0]), message)
-
-
-def assert_rank_at_least(x, rank, message=None, name=None):
-    """Raises an error unless x has at least that rank."""
-    return _check_rank(x, [rank], lambda r, n: r >= n[0], lambda n: "at least %d" % n[0], message)
-
-
-def assert_rank_in(x, ranks, message=None, name=None):
-    """Raises an error unless x has one of the ranks."""
-    return _check_rank(x, list(ranks), lambda r, n: r in n, lambda n: "in (%s)" % ", ".join(map(str, n)), message)
-
-
-def assert_scalar(tensor, message=None, name=None):
-    """Raises an error unless it is a scalar; the tensor itself."""
-    tensor = thalweg.convert_to_tensor(tensor)
-    if tensor.shape.rank != 0:
-        of = " for %s" % _name(tensor) if _core.is_symbolic(tensor) else ""
-        raise ValueError("%sExpected scalar shape%s, saw shape: %s." % (message or "", of, tensor.shape))
-    return None
-
-
-def assert_type(tensor, tf_type, message=None, name=None):
-    """Raises an error unless the tensor has that dtype."""
-    tensor, wanted = thalweg.convert_to_tensor(tensor), _core.as_dtype(tf_type)
-    if tensor.dtype != wanted:
-        raise TypeError("%s%s must be of type tf.%s; got tf.%s" % (_lead(message), _name(tensor) or "tensor", wanted.name, tensor.dtype.name))
-
-
-def assert_integer(x, message=None, name=None):
-    """Raises an error unless x is of an integer dtype."""
-    x = thalweg.convert_to_tensor(x)
-    if not x.dtype.is_integer:
-        raise TypeError("%sExpected \"x\" to be integer type.  Found: %s of dtype <dtype: '%s'>" % (
-            message + "  " if message else "", _name(x) or "tensor", x.dtype.name))
 
 
 def assert_same_float_dtype(tensors=None, dtype=None):
@@ -304,11 +120,11 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     checked = [(tensor,) + _symbols(tensor, shape) for tensor, shape in pairs]
     for tensor, symbols, dots in checked:
         if dots is not None:
-            assert_rank_at_least(tensor, len(symbols) - 1, message)
+            thalweg.debugging.assert_rank_at_least(tensor, len(symbols) - 1, message)
         elif len(symbols) == 1:
-            assert_rank_in(tensor, (0, 1), message)
+            thalweg.debugging.assert_rank_in(tensor, (0, 1), message)
         else:
-            assert_rank(tensor, len(symbols), message)
+            thalweg.debugging.assert_rank(tensor, len(symbols), message)
     seen, nodes = {}, []
     for tensor, symbols, dots in checked:
         if dots == 0:
@@ -340,7 +156,7 @@ def _check_size(tensor, at, symbol, seen, message):
             raise ValueError("%s%s.  Tensor %s dimension %s must have size %d.  Received size %d, shape %s" % (
                 _lead(message), why, _label(tensor), at, wanted, size, tensor.shape))
         return None
-    return Assert(thalweg.equal(size, wanted), ["%s%s.  Tensor %s dimension %s must have size" % (_lead(message), why, _label(tensor), at), wanted,
+    return thalweg.debugging.Assert(thalweg.equal(size, wanted), ["%s%s.  Tensor %s dimension %s must have size" % (_lead(message), why, _label(tensor), at), wanted,
                                                 "Received shape: ", thalweg.shape(tensor)])
 
 
@@ -408,6 +224,6 @@ def grad_pass_through(f):
 
 def member(name):
     """What tf.debugging has beside the library's own functions."""
-    if name.startswith(("assert_", "enable_", "disable_")) or name in ("Assert", "is_numeric_tensor"):
+    if name.startswith(("assert_", "enable_", "disable_")) or name == "is_numeric_tensor":
         return globals().get(name)
     return None

@@ -16,15 +16,9 @@ PyObject *tw__py_wrap_graph(tw__graph *graph)
 {
     if (graph->lasting)
         return tw__py_wrap(tw__graph_object(graph));
-    if (graph->owner) {
-        Py_INCREF((PyObject *)graph->owner);
-        return graph->owner;
-    }
     view *v = PyObject_New(view, graph_type);
-    if (v) {
+    if (v)
         v->graph = tw_retain(graph);
-        graph->owner = v; /* not a reference: one view as long as somebody holds it */
-    }
     return (PyObject *)v;
 }
 
@@ -36,7 +30,6 @@ PyObject *tw__py_wrap_operation(tw__node *node)
 static void end(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    ((view *)self)->graph->owner = NULL;
     tw_release(((view *)self)->graph);
     PyObject_Free(self);
     Py_DECREF(type);

@@ -94,7 +94,7 @@ def f154_symbolic(tf):
     def f(x):
         y = x * 2
         print(x, y, tf.executing_eagerly(), tf.inside_function())
-        print(hasattr(y, "numpy"), y.op.type, [i.name for i in y.op.inputs][:1], y.graph is x.graph)
+        print(hasattr(y, "numpy"), y.op.type, [i.name for i in y.op.inputs][:1], y.graph == x.graph)
         try:
             y.numpy()
         except AttributeError as e:

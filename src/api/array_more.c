@@ -1,4 +1,5 @@
 /* Functions on arrays: numbers in a row, places of extremes, sorting, repeating, diagonals, counting. */
+#include "graph/graph.h"
 #include "api/array.h"
 #include "op/gradient.h"
 #include "rows.h"
@@ -48,8 +49,11 @@ TW_API(one_hot,
     tw_auto tw_tensor *off = args->off_value ? tw_retain(args->off_value) : number_of(0, dtype);
     if (!on || !off)
         return NULL;
-    return tw__call(&tw__op_OneHot, TW_IN(args->indices, args->depth, on, off), 4,
-                    TW_WITH(TW_A_INT("axis", args->axis == TW_NO_INT ? -1 : args->axis)), 1);
+    tw__part part = tw__part_begin(args->name, "one_hot");
+    tw_auto tw_tensor *on_node = tw__part_constant(&part, on, "on_value"), *off_node = tw__part_constant(&part, off, "off_value");
+    tw_auto tw_tensor *depth = on_node && off_node ? tw__part_constant(&part, args->depth, "depth") : NULL;
+    tw_attr axis = TW_A_INT("axis", args->axis == TW_NO_INT ? -1 : args->axis);
+    return tw__part_result(&part, depth ? tw__part_call(&part, "", &tw__op_OneHot, TW_IN(args->indices, depth, on_node, off_node), 4, &axis, 1) : NULL);
 }
 
 TW_API(tile, "tile(input: tensor, multiples: tensor<int32>, name: str = None) -> tensor", "Repeats a tensor along each dimension.")

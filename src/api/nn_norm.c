@@ -12,10 +12,45 @@ static tw_tensor *cast(tw_tensor *x, tw_dtype dtype)
     return tw__call(&tw__op_Cast, TW_IN(x), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1);
 }
 
+/* In a lasting graph: the mean over axes, all of them kept, under a name. */
+static tw_tensor *named_mean(const tw__part *part, const char *name, tw_tensor *x, tw_ints axes)
+{
+    tw_auto tw_tensor *indices = x ? tw__ints_tensor(axes.items, (int)axes.count, TW_INT32) : NULL;
+    tw_attr keep = TW_A_BOOL("keep_dims", true);
+    return indices ? tw__part_call(part, name, &tw__op_Mean, TW_IN(x, indices), 2, &keep, 1) : NULL;
+}
+
+static tw_tensor *squeezed(tw_tensor *x, tw_ints axes, bool keepdims)
+{
+    tw_attr dims = TW_A_INTS("squeeze_dims", axes.items, (int)axes.count);
+    return !x || keepdims ? tw_retain(x) : tw__call(&tw__op_Squeeze, TW_IN(x), 1, &dims, 1);
+}
+
+static tw_status moments_in_graph(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mean, tw_tensor **variance)
+{
+    tw__part part = tw__part_begin(NULL, "moments");
+    tw_dtype dtype = x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype;
+    tw_auto tw_tensor *wide = cast(x, dtype), *center = named_mean(&part, "mean", wide, axes);
+    tw_auto tw_tensor *fixed = center ? TW_UNARY(StopGradient, center) : NULL;
+    tw_auto tw_tensor *squares = fixed ? TW_BINARY(SquaredDifference, wide, fixed) : NULL;
+    tw_auto tw_tensor *spread = named_mean(&part, "variance", squares, axes);
+    tw_auto tw_tensor *flat_center = spread ? squeezed(center, axes, keepdims) : NULL;
+    tw_auto tw_tensor *flat_spread = flat_center ? squeezed(spread, axes, keepdims) : NULL;
+    *mean = flat_spread ? cast(flat_center, x->dtype) : NULL;
+    *variance = *mean ? cast(flat_spread, x->dtype) : NULL;
+    if (tw__part_end(&part) == TW_OK && *variance)
+        return TW_OK;
+    tw_release(*mean);
+    tw_release(*variance);
+    *mean = *variance = NULL;
+    return tw__error_status();
+}
+
 tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mean, tw_tensor **variance)
 {
+    if (tw__in_lasting() && axes.count)
+        return moments_in_graph(x, axes, keepdims, mean, variance);
     *mean = *variance = NULL;
-    tw__part part = tw__part_begin(NULL, "moments");
     tw_dtype dtype = x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype; /* halves overflow when squared */
     tw_auto tw_tensor *wide = cast(x, dtype);
     tw_auto tw_tensor *center = wide ? tw__reduce_axes(&tw__op_Mean, wide, axes, true) : NULL;
@@ -25,10 +60,8 @@ tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mea
     tw_auto tw_tensor *shaped = center && spread ? tw__reshape_like(tw_retain(center), spread) : NULL;
     *mean = cast(shaped, x->dtype);
     *variance = *mean ? cast(spread, x->dtype) : NULL;
-    if (tw__part_end(&part) == TW_OK && *variance)
+    if (*variance)
         return TW_OK;
-    tw_release(*variance);
-    *variance = NULL;
     tw_release(*mean);
     *mean = NULL;
     return tw__error_status();

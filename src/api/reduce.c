@@ -1,4 +1,5 @@
 /* Reductions as users name them: tf.reduce_sum and its kin, and those composed of several ops (variance, logsumexp). */
+#include "graph/graph.h"
 #include "api/array.h"
 #include "op/gradient.h"
 #include "rows.h"
@@ -108,15 +109,17 @@ TW_API(math_reduce_variance,
        "math.reduce_variance(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
        "The variance of the elements over axes.")
 {
-    return variance(args->input_tensor, args->axis, args->keepdims);
+    tw__part part = tw__part_begin(args->name, "reduce_variance");
+    return tw__part_result(&part, variance(args->input_tensor, args->axis, args->keepdims));
 }
 
 TW_API(math_reduce_std,
        "math.reduce_std(input_tensor: tensor, axis: ints = None, keepdims: bool = False, name: str = None) -> tensor",
        "The standard deviation of the elements over axes.")
 {
-    tw_auto tw_tensor *square = variance(args->input_tensor, args->axis, args->keepdims);
-    return square ? TW_UNARY(Sqrt, square) : NULL;
+    tw__part part = tw__part_begin(args->name, "reduce_std"), inner = tw__part_begin(NULL, "reduce_variance");
+    tw_auto tw_tensor *square = tw__part_result(&inner, variance(args->input_tensor, args->axis, args->keepdims));
+    return tw__part_result(&part, square ? TW_UNARY(Sqrt, square) : NULL);
 }
 
 TW_API(reduce_logsumexp,

@@ -137,8 +137,6 @@ static const char *scope_name(const char *id, bool *whole)
         { "nn_softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits" },
         { "einsum", "einsum" },
         { "norm", "norm" },
-        { "math_reduce_std", "reduce_std" },
-        { "math_reduce_variance", "reduce_variance" },
         { "tensordot", "Tensordot" },
         { "eye", "eye" },
     };

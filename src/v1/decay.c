@@ -1,4 +1,5 @@
 /* Learning rates as functions of the global step, made of ops as TensorFlow 1 makes them: in a graph they follow the step. */
+#include "graph/graph.h"
 #include "keras/losses/losses.h"
 #include "op/gradient.h"
 #include "rows.h"
@@ -20,9 +21,14 @@ TW_API(v1_exponential_decay,
        "staircase: bool = False, name: str = None) -> tensor",
        "learning_rate * decay_rate ^ (global_step / decay_steps).")
 {
-    tw_tensor *rate = args->learning_rate;
-    tw_tensor *part = progress(rate, args->global_step, args->decay_steps, args->staircase);
-    return TW_G2(Mul, tw_retain(rate), TW_G2(Pow, tw__cast(args->decay_rate, rate->dtype), part));
+    tw__part part = tw__part_begin(args->name, "ExponentialDecay");
+    tw_auto tw_tensor *rate = tw__part_constant(&part, args->learning_rate, "initial_learning_rate");
+    if (!rate)
+        return tw__part_result(&part, NULL);
+    tw_auto tw_tensor *share = progress(rate, args->global_step, args->decay_steps, args->staircase);
+    tw_auto tw_tensor *base = share ? tw__cast(args->decay_rate, rate->dtype) : NULL;
+    tw_auto tw_tensor *power = base ? tw__part_call(&part, "Pow", &tw__op_Pow, TW_IN(base, share), 2, NULL, 0) : NULL;
+    return tw__part_result(&part, power ? tw__part_call(&part, "", &tw__op_Mul, TW_IN(rate, power), 2, NULL, 0) : NULL);
 }
 
 TW_API(v1_natural_exp_decay,

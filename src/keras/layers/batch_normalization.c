@@ -3,6 +3,7 @@
  * Training, the mean and variance are the batch's, and the moving ones follow them. Batches of images with their channels last or
  * second go through FusedBatchNormV3, whose moving variance is the unbiased one; all others through plain ops, with the biased
  * one: as in Keras. In checkpoints `axis` is a child of its own, a list that holds no variables. */
+#include "graph/graph.h"
 #include "api/nn.h"
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
@@ -175,6 +176,8 @@ static tw_tensor *call_fused(batch_normalization *layer, tw_tensor *x, bool trai
     tw_layer *self = &layer->layer;
     tw_auto tw_tensor *gamma = parameter(layer, true);
     tw_auto tw_tensor *beta = parameter(layer, false);
+    if (tw__in_lasting())
+        tw__graph_settle(tw__tracing); /* these are named by themselves, those below by the node that uses them */
     tw_auto tw_tensor *mean = tw__layer_read(self, "moving_mean");
     tw_auto tw_tensor *variance = tw__layer_read(self, "moving_variance");
     if (!gamma || !beta || !mean || !variance)

@@ -1,4 +1,5 @@
 /* keras.layers.Embedding: a row of a table for every index. */
+#include "graph/graph.h"
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
 
@@ -43,7 +44,15 @@ static tw_tensor *embedding_call(tw_layer *self, tw_tensor *input, int training)
         whole ? tw_retain(input) : tw__call(&tw__op_Cast, TW_IN(input), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1);
     if (!table || !indices)
         return NULL;
-    return tw__call(&tw__op_ResourceGather, TW_IN(table->handle, indices), 2, TW_WITH(TW_A_TYPE("dtype", self->dtype)), 1);
+    tw__part part = tw__part_begin(NULL, "embedding_lookup");
+    tw_attr dtype = TW_A_TYPE("dtype", self->dtype);
+    tw_tensor *rows = tw__part_call(&part, "", &tw__op_ResourceGather, TW_IN(table->handle, indices), 2, &dtype, 1);
+    if (rows && part.graph) { /* TensorFlow's nodes */
+        tw_tensor *same = TW_UNARY(Identity, rows);
+        tw_release(rows);
+        rows = same;
+    }
+    return tw__part_result(&part, rows);
 }
 
 static tw_status embedding_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

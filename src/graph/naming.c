@@ -298,7 +298,10 @@ static bool is_pending(const tw__naming *naming, const char *id, const char *nam
 
 void tw__graph_settle(tw__graph *graph)
 {
-    for (size_t i = graph->node_count; i-- > 0 && graph->pending;) {
+    size_t first = graph->node_count;
+    for (int left = graph->pending; first > 0 && left > 0;)
+        left -= graph->nodes[--first]->unnamed;
+    for (size_t i = first; i < graph->node_count && graph->pending; i++) {
         tw__node *node = graph->nodes[i];
         if (!node->unnamed)
             continue;

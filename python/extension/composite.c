@@ -1,4 +1,5 @@
-/* Ragged and sparse tensors in Python: as arguments of functions of tensors, operators and indices of tf.RaggedTensor, taking them apart. */
+/* Ragged and sparse tensors in Python: as arguments of functions of tensors, operators and indices of tf.RaggedTensor, taking
+ * them apart. */
 #include "api/ragged_call.h"
 #include "extension.h"
 
@@ -26,7 +27,8 @@ bool tw__py_mixed_value(tw__py_frame *frame, const tw_signature *signature, int 
     return true;
 }
 
-bool tw__py_mixed_list(tw__py_frame *frame, const tw_signature *signature, int field, PyObject *list, tw_dtype dtype, tw__py_how how)
+bool tw__py_mixed_list(tw__py_frame *frame, const tw_signature *signature, int field, PyObject *list, tw_dtype dtype,
+                       tw__py_how how)
 {
     Py_ssize_t count = PyList_Size(list);
     void **items = prepare(frame, signature) ? tw__py_keep_block(frame, (size_t)count * sizeof *items) : NULL;
@@ -61,7 +63,9 @@ static PyObject *operate(const char *path, PyObject *left, PyObject *right)
         tw_value_free(&given);
         return NULL;
     }
-    tw_ragged_tensor_operate_args args = { .self = tw__py_unwrap(own, &tw__class_ragged_tensor), .path = path, .other = given, .reflected = reflected };
+    tw_ragged_tensor_operate_args args = {
+        .self = tw__py_unwrap(own, &tw__class_ragged_tensor), .path = path, .other = given, .reflected = reflected
+    };
     tw_value result = tw__impl_ragged_tensor_operate(&args);
     tw_value_free(&given);
     if (tw_error_code() != TW_OK) {
@@ -71,10 +75,10 @@ static PyObject *operate(const char *path, PyObject *left, PyObject *right)
     return tw__py_value(&result);
 }
 
-#define BINARY(name, path)                                \
-    static PyObject *name(PyObject *left, PyObject *right) \
-    {                                                      \
-        return operate(path, left, right);                 \
+#define BINARY(name, path)                                                                                                       \
+    static PyObject *name(PyObject *left, PyObject *right)                                                                       \
+    {                                                                                                                            \
+        return operate(path, left, right);                                                                                       \
     }
 BINARY(add, "math.add")
 BINARY(subtract, "math.subtract")
@@ -130,8 +134,10 @@ static PyObject *invert(PyObject *self)
 
 static PyObject *compare(PyObject *self, PyObject *other, int which)
 {
-    static const char *const paths[] = { [Py_LT] = "math.less",      [Py_LE] = "math.less_equal", [Py_EQ] = "math.equal",
-                                         [Py_NE] = "math.not_equal", [Py_GT] = "math.greater",    [Py_GE] = "math.greater_equal" };
+    static const char *const paths[] = {
+        [Py_LT] = "math.less",      [Py_LE] = "math.less_equal", [Py_EQ] = "math.equal",
+        [Py_NE] = "math.not_equal", [Py_GT] = "math.greater",    [Py_GE] = "math.greater_equal"
+    };
     if (other == Py_None && (which == Py_EQ || which == Py_NE))
         return PyBool_FromLong(which == Py_NE);
     return operate(paths[which], self, other);
@@ -166,9 +172,11 @@ static bool read_item(PyObject *item, tw_value *out)
         *out = (tw_value){ .kind = tensor ? TW_VALUE_TENSOR : TW_VALUE_NONE, .tensor = tensor };
         return tensor != NULL;
     }
-    tw__py_error(PyExc_TypeError, "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid "
-                                  "indices, got %R",
-                 item);
+    tw__py_error(
+        PyExc_TypeError,
+        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid "
+        "indices, got %R",
+        item);
     return false;
 }
 
@@ -198,8 +206,10 @@ static PyObject *iterate(PyObject *self)
 {
     const tw_ragged_tensor *ragged = tw__py_self(self);
     if (!ragged->splits->data || ragged->splits->node)
-        return tw__py_error(PyExc_TypeError, "Iterating over a symbolic `tf.RaggedTensor` is not allowed: AutoGraph did convert this function. This might "
-                                             "indicate you are trying to use an unsupported feature.");
+        return tw__py_error(
+            PyExc_TypeError,
+            "Iterating over a symbolic `tf.RaggedTensor` is not allowed: AutoGraph did convert this function. This might "
+            "indicate you are trying to use an unsupported feature.");
     PyObject *rows = PyList_New(0);
     for (int64_t i = 0; rows && i + 1 < ragged->splits->count; i++) {
         PyObject *number = PyLong_FromLongLong(i), *row = number ? subscript(self, number) : NULL;
@@ -222,7 +232,9 @@ static PyObject *to_numpy(PyObject *self, PyObject *unused)
     return out;
 }
 
-static PyMethodDef methods[] = { { "numpy", to_numpy, METH_NOARGS, "The rows as a NumPy array; of objects if their lengths differ." }, { 0 } };
+static PyMethodDef methods[] = {
+    { "numpy", to_numpy, METH_NOARGS, "The rows as a NumPy array; of objects if their lengths differ." }, { 0 }
+};
 
 PyType_Slot tw__py_ragged_slots[] = {
     { Py_nb_add, add },

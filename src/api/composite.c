@@ -36,7 +36,8 @@ void *tw__spec_pack(const tw_type_spec *spec, tw_tensor *const *parts, int64_t c
     tw_dtype dtypes[TW_COMPOSITE_PARTS];
     int64_t need = tw__spec_parts(spec, shapes, dtypes);
     if (!methods || need != count) {
-        tw__fail(TW_VALUE_ERROR, "%s: %lld tensors were given where a value has %lld", spec->object.class->name, (long long)count, (long long)need);
+        tw__fail(TW_VALUE_ERROR, "%s: %lld tensors were given where a value has %lld", spec->object.class->name, (long long)count,
+                 (long long)need);
         return NULL;
     }
     return methods->pack(spec, parts);
@@ -62,10 +63,10 @@ void tw__tensor_text(tw__text *text, const tw_tensor *tensor)
         whole = tw_tensor_str(tensor);
     } else {
         char *shape = tw__shape_tuple(&tensor->shape);
-        whole = tensor->shape.rank < 0 || !shape
-                    ? tw__format("Tensor(\"%s:%d\", dtype=%s)", tensor->node->name, tensor->node_output, tw_dtype_name(tensor->dtype))
-                    : tw__format("Tensor(\"%s:%d\", shape=%s, dtype=%s)", tensor->node->name, tensor->node_output, shape,
-                                 tw_dtype_name(tensor->dtype));
+        whole = tensor->shape.rank < 0 || !shape ? tw__format("Tensor(\"%s:%d\", dtype=%s)", tensor->node->name,
+                                                              tensor->node_output, tw_dtype_name(tensor->dtype))
+                                                 : tw__format("Tensor(\"%s:%d\", shape=%s, dtype=%s)", tensor->node->name,
+                                                              tensor->node_output, shape, tw_dtype_name(tensor->dtype));
         tw__free(shape);
     }
     if (whole)
@@ -116,7 +117,8 @@ tw_shape tw__static_shape(const tw_tensor *sizes)
 
 /* ---- tf.TypeSpec ---- */
 
-TW_CLASS(type_spec, "TypeSpec()", .size = sizeof(tw_type_spec), .doc = "What values of a kind have in common: dtype, shape and the like.");
+TW_CLASS(type_spec, "TypeSpec()", .size = sizeof(tw_type_spec),
+         .doc = "What values of a kind have in common: dtype, shape and the like.");
 
 TW_METHOD(type_spec_repr, "TypeSpec.__repr__(self: type_spec) -> str", "The spec as Python writes it.")
 {
@@ -173,7 +175,8 @@ TW_METHOD(type_spec_is_subtype_of, "TypeSpec.is_subtype_of(self: type_spec, othe
     return covers(args->other, &(tw_value){ .kind = TW_VALUE_OBJECT, .object = args->self });
 }
 
-TW_METHOD(type_spec_to_components, "TypeSpec._to_components(self: type_spec, value: value) -> tensors", "The tensors that a value is made of.")
+TW_METHOD(type_spec_to_components, "TypeSpec._to_components(self: type_spec, value: value) -> tensors",
+          "The tensors that a value is made of.")
 {
     tw_tensor *parts[TW_COMPOSITE_PARTS];
     if (args->value.kind != TW_VALUE_OBJECT || !tw__is_composite(args->value.object)) {
@@ -187,12 +190,14 @@ TW_METHOD(type_spec_to_components, "TypeSpec._to_components(self: type_spec, val
     return list;
 }
 
-TW_METHOD(type_spec_from_components, "TypeSpec._from_components(self: type_spec, components: tensors) -> value", "The value made of its tensors.")
+TW_METHOD(type_spec_from_components, "TypeSpec._from_components(self: type_spec, components: tensors) -> value",
+          "The value made of its tensors.")
 {
     return tw__value_of_object(tw__spec_pack(args->self, args->components.items, args->components.count));
 }
 
-TW_METHOD(type_spec_parts, "TypeSpec._parts(self: type_spec) -> value", "A shape and a dtype for each tensor that a value is made of.")
+TW_METHOD(type_spec_parts, "TypeSpec._parts(self: type_spec) -> value",
+          "A shape and a dtype for each tensor that a value is made of.")
 {
     tw_shape shapes[TW_COMPOSITE_PARTS];
     tw_dtype dtypes[TW_COMPOSITE_PARTS];

@@ -1,7 +1,9 @@
-/* Values that are made of several tensors (tf.SparseTensor, tf.RaggedTensor), and their types (tf.SparseTensorSpec, tf.RaggedTensorSpec).
+/* Values that are made of several tensors (tf.SparseTensor, tf.RaggedTensor), and their types (tf.SparseTensorSpec,
+ * tf.RaggedTensorSpec).
  *
- * Whoever handles structures (functions' arguments, tf.nest, datasets) needs to know three things only: the tensors of such a value in order
- * (tw__composite_parts), its type (tw__composite_spec), and how the type makes a value of tensors again (tw__spec_pack). */
+ * Whoever handles structures (functions' arguments, tf.nest, datasets) needs to know three things only: the tensors of such a
+ * value in order (tw__composite_parts), its type (tw__composite_spec), and how the type makes a value of tensors again
+ * (tw__spec_pack). */
 #ifndef TW_API_COMPOSITE_H
 #define TW_API_COMPOSITE_H
 
@@ -12,8 +14,8 @@
 
 /* `methods` of classes below tw__composite_class. */
 typedef struct tw__composite_methods {
-    int (*parts)(void *self, tw_tensor **parts);  /* borrowed; gives their number */
-    struct tw_type_spec *(*spec)(void *self);     /* a new reference */
+    int (*parts)(void *self, tw_tensor **parts);         /* borrowed; gives their number */
+    struct tw_type_spec *(*spec)(void *self);            /* a new reference */
     void *(*with_values)(void *self, tw_tensor *values); /* the same places with other values, one for each */
 } tw__composite_methods;
 extern const tw_class tw__composite_class;
@@ -25,9 +27,9 @@ struct tw_type_spec {
 /* `methods` of classes below TypeSpec. */
 typedef struct tw__type_spec_methods {
     int (*parts)(const void *self, tw_shape *shapes, tw_dtype *dtypes); /* what the parts are; gives their number */
-    void *(*pack)(const void *self, tw_tensor *const *parts);          /* the value; a new reference */
-    void (*text)(const void *self, tw__text *text);                    /* as Python prints it */
-    bool (*covers)(const void *self, const void *other);               /* every value of `other`, a spec of the same class, is one of `self` */
+    void *(*pack)(const void *self, tw_tensor *const *parts);           /* the value; a new reference */
+    void (*text)(const void *self, tw__text *text);                     /* as Python prints it */
+    bool (*covers)(const void *self, const void *other); /* every value of `other`, a spec of the same class, is one of `self` */
 } tw__type_spec_methods;
 
 bool tw__is_composite(const void *object);
@@ -50,8 +52,8 @@ tw_shape tw__static_shape(const tw_tensor *sizes);
 /* Results of rows that give tensors or composites; what is given is taken, NULL gives None. */
 tw_value tw__value_of_tensor(tw_tensor *tensor);
 tw_value tw__value_of_object(void *object);
-/* The tensor that a value stands for: itself, a variable's value, or made of numbers, texts and lists of them (integers become `hint` if it is
- * an integer dtype or a float; TW_DTYPE_NONE: int32, float32). A new reference. */
+/* The tensor that a value stands for: itself, a variable's value, or made of numbers, texts and lists of them (integers become
+ * `hint` if it is an integer dtype or a float; TW_DTYPE_NONE: int32, float32). A new reference. */
 tw_tensor *tw__value_tensor(const tw_value *value, tw_dtype hint, const char *what);
 
 #endif

@@ -122,12 +122,12 @@ tw_tensor *tw__value_tensor(const tw_value *value, tw_dtype hint, const char *wh
     if (!l.any_text && !l.any_float && !l.any_int && !l.any_bool)
         natural = TW_FLOAT32; /* nothing in it */
     bool number = hint != TW_DTYPE_NONE && hint != TW_STRING && hint != TW_BOOL;
-    bool takes = hint == TW_DTYPE_NONE                       ? false
-                 : l.any_text                                ? hint == TW_STRING
-                 : l.any_float                               ? number && !tw__dtype_is_integer(hint)
-                 : l.any_int                                 ? number
-                 : l.any_bool                                ? hint == TW_BOOL
-                                                             : true;
+    bool takes = hint == TW_DTYPE_NONE ? false
+                 : l.any_text          ? hint == TW_STRING
+                 : l.any_float         ? number && !tw__dtype_is_integer(hint)
+                 : l.any_int           ? number
+                 : l.any_bool          ? hint == TW_BOOL
+                                       : true;
     tw_dtype wanted = takes ? hint : natural;
     /* Through the widest dtype of its kind, then cast. */
     tw_dtype made = wanted == TW_STRING || wanted == TW_BOOL || wanted == TW_FLOAT32 ? wanted

@@ -25,7 +25,8 @@ static tw_type_spec *ragged_spec(void *self)
 {
     const tw_ragged_tensor *ragged = self;
     tw_shape shape = tw__value_shape(ragged);
-    return (tw_type_spec *)tw_ragged_tensor_spec(.shape = shape, .dtype = tw__value_dtype(ragged), .ragged_rank = tw__ragged_rank(ragged),
+    return (tw_type_spec *)tw_ragged_tensor_spec(.shape = shape, .dtype = tw__value_dtype(ragged),
+                                                 .ragged_rank = tw__ragged_rank(ragged),
                                                  .row_splits_dtype = ragged->splits->dtype);
 }
 
@@ -43,9 +44,9 @@ static tw_status ragged_init(__attribute__((unused)) void *self, __attribute__((
                                     "RaggedTensor.from_row_lengths())");
 }
 
-TW_CLASS(ragged_tensor, "RaggedTensor(values: value = None, row_splits: value = None)",
-    .parent = &tw__composite_class, .size = sizeof(tw_ragged_tensor), .init = ragged_init, .destroy = ragged_destroy, .methods = &ragged_methods,
-    .drop_config = true, .doc = "A tensor whose rows have different lengths.");
+TW_CLASS(ragged_tensor, "RaggedTensor(values: value = None, row_splits: value = None)", .parent = &tw__composite_class,
+         .size = sizeof(tw_ragged_tensor), .init = ragged_init, .destroy = ragged_destroy, .methods = &ragged_methods,
+         .drop_config = true, .doc = "A tensor whose rows have different lengths.");
 
 bool tw__is_ragged(const void *value)
 {
@@ -206,18 +207,21 @@ tw_value tw__value_result(tw__temps *t, void *value)
 
 /* ---- what they are ---- */
 
-TW_PROPERTY(ragged_tensor_values, "RaggedTensor.values(self: ragged_tensor) -> value", "The rows one after the other, without their limits.")
+TW_PROPERTY(ragged_tensor_values, "RaggedTensor.values(self: ragged_tensor) -> value",
+            "The rows one after the other, without their limits.")
 {
     void *values = tw_retain(args->self->values);
     return tw__is_ragged(values) ? tw__value_of_object(values) : tw__value_of_tensor(values);
 }
 
-TW_PROPERTY(ragged_tensor_row_splits, "RaggedTensor.row_splits(self: ragged_tensor) -> tensor", "Where rows begin, and where the last one ends.")
+TW_PROPERTY(ragged_tensor_row_splits, "RaggedTensor.row_splits(self: ragged_tensor) -> tensor",
+            "Where rows begin, and where the last one ends.")
 {
     return tw_retain(args->self->splits);
 }
 
-TW_PROPERTY(ragged_tensor_flat_values, "RaggedTensor.flat_values(self: ragged_tensor) -> tensor", "The values of the innermost ragged dimension.")
+TW_PROPERTY(ragged_tensor_flat_values, "RaggedTensor.flat_values(self: ragged_tensor) -> tensor",
+            "The values of the innermost ragged dimension.")
 {
     return tw_retain(tw__flat_values(args->self));
 }
@@ -239,7 +243,8 @@ static tw_value each_level(const tw_ragged_tensor *ragged, tw_tensor *(*function
     return list;
 }
 
-TW_PROPERTY(ragged_tensor_nested_row_splits, "RaggedTensor.nested_row_splits(self: ragged_tensor) -> value", "The row splits of every ragged dimension.")
+TW_PROPERTY(ragged_tensor_nested_row_splits, "RaggedTensor.nested_row_splits(self: ragged_tensor) -> value",
+            "The row splits of every ragged dimension.")
 {
     return each_level(args->self, NULL);
 }
@@ -256,7 +261,8 @@ TW_METHOD(ragged_tensor_nested_value_rowids, "RaggedTensor.nested_value_rowids(s
     return each_level(args->self, tw__splits_rowids);
 }
 
-TW_PROPERTY(ragged_tensor_uniform_row_length, "RaggedTensor.uniform_row_length(self: ragged_tensor) -> tensor", "The length of every row, if it is known to be one.")
+TW_PROPERTY(ragged_tensor_uniform_row_length, "RaggedTensor.uniform_row_length(self: ragged_tensor) -> tensor",
+            "The length of every row, if it is known to be one.")
 {
     tw__temps t = { 0 };
     return args->self->uniform < 0 ? NULL : tw__temps_end(&t, tw__temp_int(&t, args->self->uniform, args->self->splits->dtype));
@@ -287,7 +293,8 @@ TW_PROPERTY(ragged_tensor_type_spec, "RaggedTensor._type_spec(self: ragged_tenso
     return ragged_spec(args->self);
 }
 
-TW_METHOD(ragged_tensor_consumers, "RaggedTensor.consumers(self: ragged_tensor) -> tensors", "Operations that use it: of a value that was made at once, none.")
+TW_METHOD(ragged_tensor_consumers, "RaggedTensor.consumers(self: ragged_tensor) -> tensors",
+          "Operations that use it: of a value that was made at once, none.")
 {
     return (tw_tensors){ tw__alloc_array(1, sizeof(tw_tensor *)), 0 };
 }
@@ -304,21 +311,24 @@ TW_METHOD(ragged_tensor_truth, "RaggedTensor.__bool__(self: ragged_tensor) -> bo
     return false;
 }
 
-TW_METHOD(ragged_tensor_repr, "RaggedTensor.__repr__|RaggedTensor.__str__(self: ragged_tensor) -> str", "The rows; in a graph, the tensors.")
+TW_METHOD(ragged_tensor_repr, "RaggedTensor.__repr__|RaggedTensor.__str__(self: ragged_tensor) -> str",
+          "The rows; in a graph, the tensors.")
 {
     tw__text text = { 0 };
     tw__ragged_text(&text, args->self);
     return tw__text_take(&text);
 }
 
-TW_METHOD(ragged_tensor_nrows, "RaggedTensor.nrows(self: ragged_tensor, out_type: dtype = None, name: str = None) -> tensor", "How many rows there are.")
+TW_METHOD(ragged_tensor_nrows, "RaggedTensor.nrows(self: ragged_tensor, out_type: dtype = None, name: str = None) -> tensor",
+          "How many rows there are.")
 {
     tw__temps t = { 0 };
     tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? args->self->splits->dtype : args->out_type;
     return tw__temps_end(&t, tw__temp_cast(&t, tw__splits_rows(&t, args->self->splits), dtype));
 }
 
-TW_METHOD(ragged_tensor_row_starts, "RaggedTensor.row_starts(self: ragged_tensor, name: str = None) -> tensor", "Where rows begin.")
+TW_METHOD(ragged_tensor_row_starts, "RaggedTensor.row_starts(self: ragged_tensor, name: str = None) -> tensor",
+          "Where rows begin.")
 {
     tw__temps t = { 0 };
     return tw__temps_end(&t, tw__temp_slice(&t, args->self->splits, TW_NO_INT, -1));
@@ -330,7 +340,8 @@ TW_METHOD(ragged_tensor_row_limits, "RaggedTensor.row_limits(self: ragged_tensor
     return tw__temps_end(&t, tw__temp_slice(&t, args->self->splits, 1, TW_NO_INT));
 }
 
-TW_METHOD(ragged_tensor_value_rowids, "RaggedTensor.value_rowids(self: ragged_tensor, name: str = None) -> tensor", "The row of each value.")
+TW_METHOD(ragged_tensor_value_rowids, "RaggedTensor.value_rowids(self: ragged_tensor, name: str = None) -> tensor",
+          "The row of each value.")
 {
     tw__temps t = { 0 };
     return tw__temps_end(&t, tw__splits_rowids(&t, args->self->splits));

@@ -1,5 +1,5 @@
-/* tf.RaggedTensor from the inside: rows of different lengths as one tensor of all values and the places where rows begin (row splits, int32 or
- * int64). Row i is values[splits[i] … splits[i + 1]]. The values may be ragged in turn.
+/* tf.RaggedTensor from the inside: rows of different lengths as one tensor of all values and the places where rows begin (row
+ * splits, int32 or int64). Row i is values[splits[i] … splits[i + 1]]. The values may be ragged in turn.
  *
  * "A value" below is a tensor or a ragged tensor, both objects; tw__is_ragged tells them apart. */
 #ifndef TW_API_RAGGED_H
@@ -10,29 +10,29 @@
 
 struct tw_ragged_tensor {
     tw_object object;
-    void *values;      /* a value */
+    void *values; /* a value */
     tw_tensor *splits;
-    int64_t uniform;   /* the length of every row, if the dimension is uniform; else -1 */
+    int64_t uniform; /* the length of every row, if the dimension is uniform; else -1 */
 };
 
 bool tw__is_ragged(const void *value);
 /* Retains both; NULL (an error is set) gives NULL. Nothing is checked. */
 struct tw_ragged_tensor *tw__ragged_new(void *values, tw_tensor *splits, int64_t uniform);
 struct tw_ragged_tensor *tw__temp_ragged(tw__temps *t, void *values, tw_tensor *splits, int64_t uniform);
-int tw__ragged_rank(const void *value);          /* 0: a tensor */
-tw_tensor *tw__flat_values(const void *value);   /* borrowed */
-tw_shape tw__value_shape(const void *value);     /* as far as it is known */
+int tw__ragged_rank(const void *value);        /* 0: a tensor */
+tw_tensor *tw__flat_values(const void *value); /* borrowed */
+tw_shape tw__value_shape(const void *value);   /* as far as it is known */
 tw_dtype tw__value_dtype(const void *value);
 /* The same rows with other values (of the next level; of the last one). New references, kept by the temps. */
 struct tw_ragged_tensor *tw__temp_with_values(tw__temps *t, const struct tw_ragged_tensor *like, void *values);
 void *tw__temp_with_flat(tw__temps *t, void *like, void *flat);
 /* A row partition. */
 tw_tensor *tw__splits_lengths(tw__temps *t, tw_tensor *splits);
-tw_tensor *tw__splits_rowids(tw__temps *t, tw_tensor *splits);   /* the row of each value */
+tw_tensor *tw__splits_rowids(tw__temps *t, tw_tensor *splits); /* the row of each value */
 tw_tensor *tw__splits_of_lengths(tw__temps *t, tw_tensor *lengths);
 tw_tensor *tw__splits_of_rowids(tw__temps *t, tw_tensor *rowids, tw_tensor *rows); /* rows: a scalar or NULL */
 tw_tensor *tw__splits_uniform(tw__temps *t, tw_tensor *rows, tw_tensor *length);   /* 0, length, 2 · length … */
-tw_tensor *tw__splits_rows(tw__temps *t, tw_tensor *splits);     /* how many rows; a scalar */
+tw_tensor *tw__splits_rows(tw__temps *t, tw_tensor *splits);                       /* how many rows; a scalar */
 /* How long the first dimension of a value is, as a scalar of that dtype. */
 tw_tensor *tw__value_rows(tw__temps *t, void *value, tw_dtype dtype);
 /* An argument as a value: ragged tensors as they are, anything else as a tensor. Kept by the temps. */

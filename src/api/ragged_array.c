@@ -12,7 +12,8 @@ void *tw__value_between(tw__temps *t, void *value, tw_tensor *begin, tw_tensor *
     const int64_t one[1] = { 1 };
     begin = tw__temp_cast(t, begin, dtype);
     end = tw__temp_cast(t, end, dtype);
-    tw_tensor *from = tw__temp_reshape(t, begin, one, 1), *to = tw__temp_reshape(t, end, one, 1), *step = tw__temp_ints(t, one, 1, dtype);
+    tw_tensor *from = tw__temp_reshape(t, begin, one, 1), *to = tw__temp_reshape(t, end, one, 1),
+              *step = tw__temp_ints(t, one, 1, dtype);
     if (!tw__is_ragged(value))
         return TW_K(StridedSlice, value, from, to, step);
     const tw_ragged_tensor *ragged = value;
@@ -27,7 +28,8 @@ tw_ragged_tensor *tw__ragged_of_ranges(tw__temps *t, void *values, tw_tensor *be
     tw_tensor *made[2] = { NULL, NULL };
     int count = 2;
     if (!values || !begins || !ends || !step ||
-        tw__apply(&tw__op_RaggedRange, TW_IN(begins, ends, step), 3, TW_WITH(TW_A_TYPE("Tsplits", begins->dtype)), 1, made, &count) != TW_OK)
+        tw__apply(&tw__op_RaggedRange, TW_IN(begins, ends, step), 3, TW_WITH(TW_A_TYPE("Tsplits", begins->dtype)), 1, made,
+                  &count) != TW_OK)
         return NULL;
     tw_tensor *splits = tw__temp(t, made[0]), *places = tw__temp(t, made[1]);
     return splits && places ? tw__temp_ragged(t, tw__value_gather(t, values, places), splits, -1) : NULL;
@@ -58,7 +60,8 @@ void *tw__value_gather(tw__temps *t, void *params, void *indices)
     int outputs = levels + outer + 1;
     inputs[levels] = tw__flat_values(params);
     inputs[levels + 1] = picks;
-    if (tw__apply(&tw__op_RaggedGather, inputs, levels + 2, TW_WITH(TW_A_INT("OUTPUT_RAGGED_RANK", levels + outer)), 1, made, &outputs) != TW_OK)
+    if (tw__apply(&tw__op_RaggedGather, inputs, levels + 2, TW_WITH(TW_A_INT("OUTPUT_RAGGED_RANK", levels + outer)), 1, made,
+                  &outputs) != TW_OK)
         return NULL;
     for (int i = 0; i < outputs; i++)
         made[i] = tw__temp(t, made[i]);
@@ -83,7 +86,8 @@ static void *raised(tw__temps *t, void *value, int ragged_rank, tw_dtype dtype)
     if (!tw__is_ragged(value))
         return tw__ragged_of_tensor(t, value, ragged_rank, dtype);
     tw_ragged_tensor *ragged = value;
-    return tw__temp_ragged(t, raised(t, ragged->values, ragged_rank - 1, dtype), tw__temp_cast(t, ragged->splits, dtype), ragged->uniform);
+    return tw__temp_ragged(t, raised(t, ragged->values, ragged_rank - 1, dtype), tw__temp_cast(t, ragged->splits, dtype),
+                           ragged->uniform);
 }
 
 static void *concat_rows(tw__temps *t, void *const *values, int64_t count)
@@ -118,16 +122,19 @@ static void *beside(tw__temps *t, void *const *values, int64_t count, bool stack
     tw_dtype dtype = all->splits->dtype;
     tw_tensor *numbers = tw__temp_range(t, tw__splits_rows(t, all->splits)), *width = tw__temp_int(t, count, dtype);
     tw_tensor *grid = tw__temp_reshape(t, numbers, (const int64_t[]){ count, -1 }, 2);
-    tw_tensor *order = tw__temp_reshape(t, TW_K(Transpose, grid, tw__temp_ints(t, (const int64_t[]){ 1, 0 }, 2, TW_INT32)), (const int64_t[]){ -1 }, 1);
+    tw_tensor *order = tw__temp_reshape(t, TW_K(Transpose, grid, tw__temp_ints(t, (const int64_t[]){ 1, 0 }, 2, TW_INT32)),
+                                        (const int64_t[]){ -1 }, 1);
     tw_ragged_tensor *mixed = order ? tw__value_gather(t, all, order) : NULL;
     if (!mixed)
         return NULL;
     tw_tensor *rows = tw__splits_rows(t, ((const tw_ragged_tensor *)values[0])->splits);
     tw_tensor *starts = tw__splits_uniform(t, tw__temp_cast(t, rows, dtype), width);
-    return stack ? tw__temp_ragged(t, mixed, starts, count) : tw__temp_ragged(t, mixed->values, tw__temp_gather(t, mixed->splits, starts, 0), -1);
+    return stack ? tw__temp_ragged(t, mixed, starts, count)
+                 : tw__temp_ragged(t, mixed->values, tw__temp_gather(t, mixed->splits, starts, 0), -1);
 }
 
-/* What both functions below do first; `shared` gets the members with equal numbers of ragged dimensions. NULL: it is done, *result says with what. */
+/* What both functions below do first; `shared` gets the members with equal numbers of ragged dimensions. NULL: it is done,
+ * *result says with what. */
 static void **prepare(tw__temps *t, void *const *values, int64_t count, int least)
 {
     tw_dtype dtype = TW_INT32;
@@ -146,7 +153,8 @@ static void **prepare(tw__temps *t, void *const *values, int64_t count, int leas
     for (int64_t i = 0; shared && i < count; i++) {
         tw_shape shape = tw__value_shape(values[i]);
         if (!tw__is_ragged(values[i]) && shape.rank >= 0 && shape.rank <= most) {
-            tw__fail(TW_VALUE_ERROR, "a tensor of shape %s can't be joined with ragged tensors of rank %d", tw__shape_text(&shape), most + 1);
+            tw__fail(TW_VALUE_ERROR, "a tensor of shape %s can't be joined with ragged tensors of rank %d",
+                     tw__shape_text(&shape), most + 1);
             tw__free(shared);
             return NULL;
         }
@@ -202,7 +210,8 @@ static void *join(tw__temps *t, void *const *values, int64_t count, int64_t axis
     int64_t given = axis, out_rank = rank + stack;
     axis = axis < 0 && rank >= 0 ? axis + out_rank : axis;
     if (axis < 0 || (rank >= 0 && axis >= out_rank)) {
-        tw__fail(TW_VALUE_ERROR, "axis=%lld out of bounds: expected %lld<=axis<%lld", (long long)given, (long long)-out_rank, (long long)out_rank);
+        tw__fail(TW_VALUE_ERROR, "axis=%lld out of bounds: expected %lld<=axis<%lld", (long long)given, (long long)-out_rank,
+                 (long long)out_rank);
         return NULL;
     }
     if (count == 1 && !stack)
@@ -216,7 +225,9 @@ static void *join(tw__temps *t, void *const *values, int64_t count, int64_t axis
         if (lengths)
             all = tw__temp(t, tw__call(&tw__op_Pack, lengths, (int)count, TW_WITH(TW_A_INT("axis", 0)), 1));
         tw__free(lengths);
-        return all ? tw__temp_ragged(t, tw__temp_concat(t, (tw_tensor *const *)values, (int)count, 0), tw__splits_of_lengths(t, all), -1) : NULL;
+        return all ? tw__temp_ragged(t, tw__temp_concat(t, (tw_tensor *const *)values, (int)count, 0),
+                                     tw__splits_of_lengths(t, all), -1)
+                   : NULL;
     }
     if (!ragged && axis == rank - 1 + stack)
         return join_inner(t, values, count, axis, stack);
@@ -274,8 +285,10 @@ static bool rows_differ(const tw_tensor *x, const tw_tensor *y)
     }
     tw__text_add(&text, "Condition x == y did not hold.\n");
     if (shown)
-        tw__text_format(&text, "Indices of first %lld different values:\n[%s]\nCorresponding x values:\n[%s]\nCorresponding y values:\n[%s]\n",
-                        (long long)shown, places.data, left.data, right.data);
+        tw__text_format(
+            &text,
+            "Indices of first %lld different values:\n[%s]\nCorresponding x values:\n[%s]\nCorresponding y values:\n[%s]\n",
+            (long long)shown, places.data, left.data, right.data);
     show_first(&text, "x", x);
     tw__text_add(&text, "\n");
     show_first(&text, "y", y);
@@ -297,8 +310,8 @@ static void *broadcast(tw__temps *t, void *value, tw_ragged_tensor *like)
         tw__fail(TW_UNIMPLEMENTED, "RaggedTensor: operands of unknown rank are not supported");
         return NULL;
     }
-    if (!tw__is_ragged(value) && shape.rank <= wanted.rank - tw__ragged_rank(like) - 0 && shape.rank < wanted.rank - tw__ragged_rank(like) + 1 &&
-        shape.rank <= tw__flat_values(like)->shape.rank - 1)
+    if (!tw__is_ragged(value) && shape.rank <= wanted.rank - tw__ragged_rank(like) - 0 &&
+        shape.rank < wanted.rank - tw__ragged_rank(like) + 1 && shape.rank <= tw__flat_values(like)->shape.rank - 1)
         return value; /* it goes with the inner dimensions of the flat values as it is */
     if (shape.rank < wanted.rank && !tw__is_ragged(value)) {
         value = TW_K(ExpandDims, value, tw__temp_int(t, 0, TW_INT32));

@@ -1,14 +1,15 @@
-/* Functions of tensors, called with ragged and sparse tensors: what the front ends ask when such a value stands where a tensor was expected. */
+/* Functions of tensors, called with ragged and sparse tensors: what the front ends ask when such a value stands where a tensor
+ * was expected. */
 #ifndef TW_API_RAGGED_CALL_H
 #define TW_API_RAGGED_CALL_H
 
 #include "api/ragged.h"
 
-/* Calls the row with values in the place of tensors: `values` has one place for each field, NULL where the argument struct says everything; for a
- * list of tensors `lists` has the members, tensors and others. */
+/* Calls the row with values in the place of tensors: `values` has one place for each field, NULL where the argument struct says
+ * everything; for a list of tensors `lists` has the members, tensors and others. */
 typedef struct tw__mixed {
-    void *const *values;      /* per field; borrowed */
-    const tw_objects *lists;  /* per field; count 0: as the struct says */
+    void *const *values;     /* per field; borrowed */
+    const tw_objects *lists; /* per field; count 0: as the struct says */
 } tw__mixed;
 /* Whether the function takes such values at all. */
 bool tw__takes_composite(const tw_signature *row, const void *composite);

@@ -1,7 +1,7 @@
 /* rt[key]: rows by number, slices of rows and of what is inside of rows.
  *
- * A key comes as a list of items: an integer or a scalar tensor; None for a new dimension; the text "..."; or a tuple (begin, end, step) of
- * integers, tensors and None. */
+ * A key comes as a list of items: an integer or a scalar tensor; None for a new dimension; the text "..."; or a tuple (begin,
+ * end, step) of integers, tensors and None. */
 #include "api/ragged.h"
 #include "rows.h"
 
@@ -25,7 +25,8 @@ static tw_tensor *number(tw__temps *t, const tw_value *given, tw_dtype dtype)
 {
     tw_tensor *made = tw__temp(t, tw__value_tensor(given, dtype, "RaggedTensor: an index"));
     if (made && (made->shape.rank > 0 || !tw__dtype_is_integer(made->dtype))) {
-        tw__fail(TW_TYPE_ERROR, "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid indices");
+        tw__fail(TW_TYPE_ERROR, "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
+                                "tensors are valid indices");
         return NULL;
     }
     return tw__temp_cast(t, made, dtype);
@@ -40,7 +41,8 @@ static tw_tensor *slice_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *
         tw__fail(TW_INVALID_ARGUMENT, "RaggedTensor: too many indices");
         return NULL;
     }
-    tw_tensor *begins[2 * TW_MAX_RANK], *ends[2 * TW_MAX_RANK], *steps[2 * TW_MAX_RANK], *zero = tw__temp_int(t, 0, TW_INT64), *one = tw__temp_int(t, 1, TW_INT64);
+    tw_tensor *begins[2 * TW_MAX_RANK], *ends[2 * TW_MAX_RANK], *steps[2 * TW_MAX_RANK], *zero = tw__temp_int(t, 0, TW_INT64),
+                                                                                         *one = tw__temp_int(t, 1, TW_INT64);
     int64_t begin_mask = 0, end_mask = 0, ellipsis = 0, new_axis = 0, shrink = 0;
     for (int64_t i = 0; i < count; i++) {
         const tw_value *key = &keys[i];
@@ -65,7 +67,8 @@ static tw_tensor *slice_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *
         }
     }
     tw_attr axis = TW_A_INT("axis", 0);
-    tw_tensor *begin = tw__temp(t, tw__call(&tw__op_Pack, begins, (int)count, &axis, 1)), *end = tw__temp(t, tw__call(&tw__op_Pack, ends, (int)count, &axis, 1));
+    tw_tensor *begin = tw__temp(t, tw__call(&tw__op_Pack, begins, (int)count, &axis, 1)),
+              *end = tw__temp(t, tw__call(&tw__op_Pack, ends, (int)count, &axis, 1));
     tw_tensor *step = tw__temp(t, tw__call(&tw__op_Pack, steps, (int)count, &axis, 1));
     return TW_KA(StridedSlice, TW_IN(tensor, begin, end, step),
                  TW_WITH(TW_A_INT("begin_mask", begin_mask), TW_A_INT("end_mask", end_mask), TW_A_INT("ellipsis_mask", ellipsis),
@@ -99,8 +102,10 @@ static void *spread(tw__temps *t, void *value, const tw_value *keys, int64_t cou
     return found;
 }
 
-/* One end of a slice inside of rows: counted from where rows begin or, if it is negative, from where they end; kept inside of them. */
-static tw_tensor *slice_end(tw__temps *t, const tw_value *given, tw_tensor *starts, tw_tensor *limits, tw_tensor *otherwise, tw_tensor *low, tw_tensor *high)
+/* One end of a slice inside of rows: counted from where rows begin or, if it is negative, from where they end; kept inside of
+ * them. */
+static tw_tensor *slice_end(tw__temps *t, const tw_value *given, tw_tensor *starts, tw_tensor *limits, tw_tensor *otherwise,
+                            tw_tensor *low, tw_tensor *high)
 {
     if (given->kind == TW_VALUE_NONE)
         return otherwise;
@@ -113,7 +118,8 @@ static tw_ragged_tensor *slice_columns(tw__temps *t, tw_ragged_tensor *ragged, c
 {
     tw_dtype dtype = ragged->splits->dtype;
     const tw_value *parts = key->list.items;
-    tw_tensor *starts = tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), *limits = tw__temp_slice(t, ragged->splits, 1, TW_NO_INT);
+    tw_tensor *starts = tw__temp_slice(t, ragged->splits, TW_NO_INT, -1),
+              *limits = tw__temp_slice(t, ragged->splits, 1, TW_NO_INT);
     tw_tensor *one = tw__temp_int(t, 1, dtype), *step = parts[2].kind == TW_VALUE_NONE ? one : number(t, &parts[2], dtype);
     if (!starts || !limits || !step)
         return NULL;
@@ -169,9 +175,12 @@ static void *get_inner(tw__temps *t, void *value, const tw_value *keys, int64_t 
     }
     /* A column of rows that all have one length. */
     tw_dtype dtype = ragged->splits->dtype;
-    tw_tensor *column = number(t, &keys[0], dtype), *zero = tw__temp_int(t, 0, dtype), *length = tw__temp_int(t, ragged->uniform, dtype);
-    if (column && column->data && (tw_tensor_int_at(column, 0) < -ragged->uniform || tw_tensor_int_at(column, 0) >= ragged->uniform)) {
-        tw__fail(TW_VALUE_ERROR, "Column index %lld out of bounds for dimension of size %lld", (long long)tw_tensor_int_at(column, 0), (long long)ragged->uniform);
+    tw_tensor *column = number(t, &keys[0], dtype), *zero = tw__temp_int(t, 0, dtype),
+              *length = tw__temp_int(t, ragged->uniform, dtype);
+    if (column && column->data &&
+        (tw_tensor_int_at(column, 0) < -ragged->uniform || tw_tensor_int_at(column, 0) >= ragged->uniform)) {
+        tw__fail(TW_VALUE_ERROR, "Column index %lld out of bounds for dimension of size %lld",
+                 (long long)tw_tensor_int_at(column, 0), (long long)ragged->uniform);
         return NULL;
     }
     column = TW_K(SelectV2, TW_K(Less, column, zero), TW_K(AddV2, column, length), column);
@@ -187,9 +196,11 @@ static void *slice_rows(tw__temps *t, tw_ragged_tensor *ragged, const tw_value *
     tw_tensor *starts = slice_tensor(t, tw__temp_slice(t, ragged->splits, TW_NO_INT, -1), key, 1);
     tw_tensor *limits = slice_tensor(t, tw__temp_slice(t, ragged->splits, 1, TW_NO_INT), key, 1);
     tw_ragged_tensor *cut = NULL;
-    if (step->kind == TW_VALUE_NONE || (step->kind == TW_VALUE_INT && step->i == 1)) { /* they lie together: no values are picked */
+    if (step->kind == TW_VALUE_NONE ||
+        (step->kind == TW_VALUE_INT && step->i == 1)) { /* they lie together: no values are picked */
         tw_dtype dtype = ragged->splits->dtype;
-        tw_tensor *zero = tw__temp_ints(t, (const int64_t[]){ 0 }, 1, dtype), *first = tw__temp_slice(t, tw__temp_concat(t, TW_IN(starts, zero), 2, 0), TW_NO_INT, 1);
+        tw_tensor *zero = tw__temp_ints(t, (const int64_t[]){ 0 }, 1, dtype),
+                  *first = tw__temp_slice(t, tw__temp_concat(t, TW_IN(starts, zero), 2, 0), TW_NO_INT, 1);
         tw_tensor *splits = tw__temp_concat(t, TW_IN(first, limits), 2, 0), *from = tw__temp_at(t, splits, 0);
         void *values = splits ? tw__value_between(t, ragged->values, from, tw__temp_at(t, splits, -1)) : NULL;
         cut = tw__temp_ragged(t, values, TW_K(Sub, splits, from), ragged->uniform);

@@ -1,5 +1,6 @@
-/* RaggedTensor as text, and as nested lists. The text is NumPy's of the array of rows: what has rows of one length is one array of more
- * dimensions, other rows are elements of an array of objects, formatted each for itself. Elements are as str() gives them. */
+/* RaggedTensor as text, and as nested lists. The text is NumPy's of the array of rows: what has rows of one length is one array
+ * of more dimensions, other rows are elements of an array of objects, formatted each for itself. Elements are as str() gives
+ * them. */
 #include "api/ragged.h"
 #include "rows.h"
 
@@ -68,7 +69,8 @@ static void format_element(tw__text *to, const view *v, int64_t at)
     }
     const tw_tensor *tensor = v->value;
     int64_t place = v->first + at;
-    if (tensor->dtype == TW_FLOAT32 || tensor->dtype == TW_FLOAT64 || tensor->dtype == TW_FLOAT16 || tensor->dtype == TW_BFLOAT16) {
+    if (tensor->dtype == TW_FLOAT32 || tensor->dtype == TW_FLOAT64 || tensor->dtype == TW_FLOAT16 ||
+        tensor->dtype == TW_BFLOAT16) {
         tw__print_float(to, tw_tensor_double_at(tensor, place), tensor->dtype);
         return;
     }
@@ -207,8 +209,8 @@ static bool has_values(const void *value)
         const tw_ragged_tensor *ragged = value;
         const tw_tensor *splits = ragged->splits;
         tw_shape below = tw__value_shape(ragged->values);
-        if (!splits->data || splits->node || splits->shape.rank != 1 || splits->count < 1 || below.rank < 1 || split_at(ragged, 0) != 0 ||
-            split_at(ragged, splits->count - 1) != below.dims[0])
+        if (!splits->data || splits->node || splits->shape.rank != 1 || splits->count < 1 || below.rank < 1 ||
+            split_at(ragged, 0) != 0 || split_at(ragged, splits->count - 1) != below.dims[0])
             return false;
         for (int64_t i = 1; i < splits->count; i++) {
             if (split_at(ragged, i) < split_at(ragged, i - 1))
@@ -278,8 +280,10 @@ static tw_value list_of(const void *value, int axis, int64_t begin, int64_t end)
 TW_METHOD(ragged_tensor_to_list, "RaggedTensor.to_list(self: ragged_tensor) -> value", "The rows as nested lists.")
 {
     if (!has_values(args->self)) {
-        tw__fail(TW_VALUE_ERROR, "RaggedTensor.to_list() is only supported in eager mode; in graph mode, evaluate the RaggedTensor first and then use "
-                                 "RaggedTensorValue.to_list().");
+        tw__fail(
+            TW_VALUE_ERROR,
+            "RaggedTensor.to_list() is only supported in eager mode; in graph mode, evaluate the RaggedTensor first and then use "
+            "RaggedTensorValue.to_list().");
         return (tw_value){ .kind = TW_VALUE_NONE };
     }
     tw_value list = list_of(args->self, 0, 0, args->self->splits->count - 1);

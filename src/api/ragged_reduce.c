@@ -1,13 +1,14 @@
-/* Reductions of ragged tensors over rows and along them; softmax of rows. Everything is made of segments, so that gradients work. */
+/* Reductions of ragged tensors over rows and along them; softmax of rows. Everything is made of segments, so that gradients work.
+ */
 #include "api/ragged.h"
 #include "api/ragged_call.h"
 #include "rows.h"
 
 typedef struct reduction {
-    const tw_op *dense;      /* over uniform dimensions */
-    const char *segments;    /* the op that reduces by segment */
+    const tw_op *dense;   /* over uniform dimensions */
+    const char *segments; /* the op that reduces by segment */
     bool keepdims;
-    const char *separator;   /* of texts, or NULL */
+    const char *separator; /* of texts, or NULL */
 } reduction;
 
 static tw_tensor *over_all(tw__temps *t, tw_tensor *x, const reduction *r)
@@ -46,10 +47,12 @@ static void *by_segment(tw__temps *t, void *data, tw_tensor *ids, tw_tensor *cou
         return NULL;
     }
     tw_tensor *longest = TW_K(Maximum, tw__temp(t, tw__call(most, TW_IN(lengths, ids, count), 3, NULL, 0)), zero);
-    tw_tensor *splits = tw__splits_of_lengths(t, longest), *begins = tw__temp_gather(t, splits, ids, 0), *ends = TW_K(AddV2, begins, lengths);
+    tw_tensor *splits = tw__splits_of_lengths(t, longest), *begins = tw__temp_gather(t, splits, ids, 0),
+              *ends = TW_K(AddV2, begins, lengths);
     tw_tensor *made[2] = { NULL, NULL };
     int outputs = 2;
-    if (!ends || tw__apply(&tw__op_RaggedRange, TW_IN(begins, ends, tw__temp_int(t, 1, dtype)), 3, TW_WITH(TW_A_TYPE("Tsplits", dtype)), 1, made, &outputs) != TW_OK)
+    if (!ends || tw__apply(&tw__op_RaggedRange, TW_IN(begins, ends, tw__temp_int(t, 1, dtype)), 3,
+                           TW_WITH(TW_A_TYPE("Tsplits", dtype)), 1, made, &outputs) != TW_OK)
         return NULL;
     tw__temp(t, made[0]);
     void *values = by_segment(t, ragged->values, tw__temp(t, made[1]), tw__temp_at(t, splits, -1), r);
@@ -70,16 +73,21 @@ static void *along(tw__temps *t, void *value, const reduction *r, int64_t axis)
     tw_ragged_tensor *ragged = value;
     tw_dtype dtype = ragged->splits->dtype;
     if (axis == 0) {
-        tw_tensor *lengths = tw__splits_lengths(t, ragged->splits), *zero = tw__temp_int(t, 0, dtype), *none = tw__temp_ints(t, (const int64_t[]){ 0 }, 1, dtype);
-        tw_tensor *most = TW_K(Max, tw__temp_concat(t, TW_IN(lengths, none), 2, 0), tw__temp_int(t, 0, TW_INT32)), *made[2] = { NULL, NULL };
+        tw_tensor *lengths = tw__splits_lengths(t, ragged->splits), *zero = tw__temp_int(t, 0, dtype),
+                  *none = tw__temp_ints(t, (const int64_t[]){ 0 }, 1, dtype);
+        tw_tensor *most = TW_K(Max, tw__temp_concat(t, TW_IN(lengths, none), 2, 0), tw__temp_int(t, 0, TW_INT32)),
+                  *made[2] = { NULL, NULL };
         int outputs = 2;
-        if (!most || tw__apply(&tw__op_RaggedRange, TW_IN(zero, lengths, tw__temp_int(t, 1, dtype)), 3, TW_WITH(TW_A_TYPE("Tsplits", dtype)), 1, made, &outputs) != TW_OK)
+        if (!most || tw__apply(&tw__op_RaggedRange, TW_IN(zero, lengths, tw__temp_int(t, 1, dtype)), 3,
+                               TW_WITH(TW_A_TYPE("Tsplits", dtype)), 1, made, &outputs) != TW_OK)
             return NULL;
         tw__temp(t, made[0]);
         return with_dimension(t, by_segment(t, ragged->values, tw__temp(t, made[1]), most, r), 0, r->keepdims);
     }
     if (axis == 1)
-        return with_dimension(t, by_segment(t, ragged->values, tw__splits_rowids(t, ragged->splits), tw__splits_rows(t, ragged->splits), r), 1, r->keepdims);
+        return with_dimension(
+            t, by_segment(t, ragged->values, tw__splits_rowids(t, ragged->splits), tw__splits_rows(t, ragged->splits), r), 1,
+            r->keepdims);
     return tw__temp_with_values(t, ragged, along(t, ragged->values, r, axis - 1));
 }
 
@@ -97,7 +105,8 @@ static void *reduce(tw__temps *t, void *value, const reduction *r, tw_ints axis)
     for (int64_t i = 0; i < axis.count; i++) {
         int64_t place = axis.items[i] < 0 ? axis.items[i] + shape.rank : axis.items[i];
         if (place < 0 || place >= shape.rank) {
-            tw__fail(TW_VALUE_ERROR, "axis=%lld out of bounds: expected %d<=axis<%d", (long long)axis.items[i], -shape.rank, shape.rank);
+            tw__fail(TW_VALUE_ERROR, "axis=%lld out of bounds: expected %d<=axis<%d", (long long)axis.items[i], -shape.rank,
+                     shape.rank);
             return NULL;
         }
         chosen[place] = true;
@@ -116,7 +125,8 @@ static void *flat_cast(tw__temps *t, void *value, tw_dtype dtype)
 
 static void *flat_binary(tw__temps *t, const tw_op *op, void *a, void *b)
 {
-    return a && b ? tw__temp_with_flat(t, a, tw__temp(t, tw__call(op, TW_IN(tw__flat_values(a), tw__flat_values(b)), 2, NULL, 0))) : NULL;
+    return a && b ? tw__temp_with_flat(t, a, tw__temp(t, tw__call(op, TW_IN(tw__flat_values(a), tw__flat_values(b)), 2, NULL, 0)))
+                  : NULL;
 }
 
 static const reduction sums = { &tw__op_Sum, "UnsortedSegmentSum", false, NULL };
@@ -126,7 +136,8 @@ static void *mean(tw__temps *t, void *value, tw_ints axis, bool keepdims)
     reduction r = sums;
     r.keepdims = keepdims;
     tw_tensor *flat = tw__flat_values(value);
-    void *total = reduce(t, value, &r, axis), *ones = tw__temp_with_flat(t, value, TW_K(OnesLike, flat)), *count = ones ? reduce(t, ones, &r, axis) : NULL;
+    void *total = reduce(t, value, &r, axis), *ones = tw__temp_with_flat(t, value, TW_K(OnesLike, flat)),
+         *count = ones ? reduce(t, ones, &r, axis) : NULL;
     return flat_binary(t, tw__dtype_is_integer(flat->dtype) ? &tw__op_FloorDiv : &tw__op_RealDiv, total, count);
 }
 
@@ -137,7 +148,8 @@ static void *variance(tw__temps *t, void *value, tw_ints axis, bool keepdims)
         tw__fail(TW_TYPE_ERROR, "Input must be either real or complex. Received integer type %s.", tw_dtype_name(flat->dtype));
         return NULL;
     }
-    void *squares = mean(t, tw__temp_with_flat(t, value, TW_K(Square, flat)), axis, keepdims), *average = squares ? mean(t, value, axis, keepdims) : NULL;
+    void *squares = mean(t, tw__temp_with_flat(t, value, TW_K(Square, flat)), axis, keepdims),
+         *average = squares ? mean(t, value, axis, keepdims) : NULL;
     void *square = average ? tw__temp_with_flat(t, average, TW_K(Square, tw__flat_values(average))) : NULL;
     void *difference = flat_binary(t, &tw__op_Sub, squares, square);
     return difference ? tw__temp_with_flat(t, difference, TW_K(Relu, tw__flat_values(difference))) : NULL;
@@ -187,7 +199,8 @@ void *tw__ragged_softmax(tw__temps *t, void *value, int64_t axis)
     const int64_t axes[1] = { axis };
     tw_ints along_axis = { axes, 1, true };
     if (axis != -1 && axis != rank - 1) {
-        tw__fail(TW_UNIMPLEMENTED, "nn.softmax: of a ragged tensor only along the last dimension, got axis %lld", (long long)axis);
+        tw__fail(TW_UNIMPLEMENTED, "nn.softmax: of a ragged tensor only along the last dimension, got axis %lld",
+                 (long long)axis);
         return NULL;
     }
     tw_tensor *flat = tw__flat_values(value);

@@ -31,7 +31,8 @@ static void *split(tw__temps *t, void *value, const cut *how)
         tw_ragged_tensor *rows = tw__ragged_of_tensor(t, strings, rank - 1, TW_INT64);
         return rows ? split(t, rows, how) : NULL;
     }
-    tw_tensor *vector = rank == 0 ? TW_K(ExpandDims, strings, tw__temp_int(t, 0, TW_INT32)) : strings, *made[3] = { NULL, NULL, NULL };
+    tw_tensor *vector = rank == 0 ? TW_K(ExpandDims, strings, tw__temp_int(t, 0, TW_INT32)) : strings,
+              *made[3] = { NULL, NULL, NULL };
     tw_tensor *mark = tw__temp(t, tw_tensor_string(how->mark, strlen(how->mark)));
     int count = 3;
     if (!vector || !mark || tw__apply(how->op, TW_IN(vector, mark), 2, &how->attr, 1, made, &count) != TW_OK)
@@ -50,7 +51,8 @@ TW_API(strings_split, "strings.split(input: value, sep: str = None, maxsplit: in
     return tw__value_result(&t, split(&t, tw__value_given(&t, &args->input, TW_STRING, "strings.split"), &how));
 }
 
-TW_API(strings_bytes_split, "strings.bytes_split(input: value, name: str = None) -> value", "The bytes of strings; ragged if there are several strings.")
+TW_API(strings_bytes_split, "strings.bytes_split(input: value, name: str = None) -> value",
+       "The bytes of strings; ragged if there are several strings.")
 {
     tw__temps t = { 0 };
     cut how = { &tw__op_StringSplit, "", TW_A_BOOL("skip_empty", false) };

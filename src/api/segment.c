@@ -3,21 +3,24 @@
 #include "rows.h"
 
 TW_API(math_unsorted_segment_max,
-       "math.unsorted_segment_max(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
+       "math.unsorted_segment_max(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> "
+       "tensor",
        "The greatest of the rows of each segment, element by element.")
 {
     return tw__call(&tw__op_UnsortedSegmentMax, TW_IN(args->data, args->segment_ids, args->num_segments), 3, NULL, 0);
 }
 
 TW_API(math_unsorted_segment_min,
-       "math.unsorted_segment_min(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
+       "math.unsorted_segment_min(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> "
+       "tensor",
        "The least of the rows of each segment, element by element.")
 {
     return tw__call(&tw__op_UnsortedSegmentMin, TW_IN(args->data, args->segment_ids, args->num_segments), 3, NULL, 0);
 }
 
 TW_API(math_unsorted_segment_prod,
-       "math.unsorted_segment_prod(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> tensor",
+       "math.unsorted_segment_prod(data: tensor, segment_ids: tensor<int32>, num_segments: tensor<int32>, name: str = None) -> "
+       "tensor",
        "The products of the rows of each segment.")
 {
     return tw__call(&tw__op_UnsortedSegmentProd, TW_IN(args->data, args->segment_ids, args->num_segments), 3, NULL, 0);

@@ -59,11 +59,12 @@ static bool spec_covers(const void *self, const void *other)
 
 static const tw__type_spec_methods spec_methods = { spec_parts, spec_pack, spec_text, spec_covers };
 
-TW_CLASS(sparse_tensor_spec, "SparseTensorSpec(shape: shape = None, dtype: dtype = float32)",
-    .parent = &tw__class_type_spec, .size = sizeof(tw_sparse_tensor_spec), .init = spec_init, .methods = &spec_methods,
-    .doc = "Sparse tensors of a shape and a dtype.");
+TW_CLASS(sparse_tensor_spec, "SparseTensorSpec(shape: shape = None, dtype: dtype = float32)", .parent = &tw__class_type_spec,
+         .size = sizeof(tw_sparse_tensor_spec), .init = spec_init, .methods = &spec_methods,
+         .doc = "Sparse tensors of a shape and a dtype.");
 
-TW_PROPERTY(sparse_tensor_spec_shape, "SparseTensorSpec.shape(self: sparse_tensor_spec) -> shape", "The shape of the whole, as far as it is known.")
+TW_PROPERTY(sparse_tensor_spec_shape, "SparseTensorSpec.shape(self: sparse_tensor_spec) -> shape",
+            "The shape of the whole, as far as it is known.")
 {
     return args->self->shape;
 }
@@ -166,10 +167,12 @@ static void *sparse_with_values(void *self, tw_tensor *values)
 static const tw__composite_methods sparse_methods = { sparse_parts, sparse_spec, sparse_with_values };
 
 TW_CLASS(sparse_tensor, "SparseTensor|sparse.SparseTensor(indices: tensor<int64>, values: tensor, dense_shape: tensor<int64>)",
-    .parent = &tw__composite_class, .size = sizeof(tw_sparse_tensor), .init = sparse_init, .destroy = sparse_destroy,
-    .methods = &sparse_methods, .drop_config = true, .doc = "A tensor of which only some elements are there: values[i] stands at indices[i].");
+         .parent = &tw__composite_class, .size = sizeof(tw_sparse_tensor), .init = sparse_init, .destroy = sparse_destroy,
+         .methods = &sparse_methods, .drop_config = true,
+         .doc = "A tensor of which only some elements are there: values[i] stands at indices[i].");
 
-TW_PROPERTY(sparse_tensor_indices, "SparseTensor.indices(self: sparse_tensor) -> tensor", "Where the values stand, a row for each.")
+TW_PROPERTY(sparse_tensor_indices, "SparseTensor.indices(self: sparse_tensor) -> tensor",
+            "Where the values stand, a row for each.")
 {
     return tw_retain(args->self->indices);
 }
@@ -179,7 +182,8 @@ TW_PROPERTY(sparse_tensor_values, "SparseTensor.values(self: sparse_tensor) -> t
     return tw_retain(args->self->values);
 }
 
-TW_PROPERTY(sparse_tensor_dense_shape, "SparseTensor.dense_shape(self: sparse_tensor) -> tensor", "The shape of the whole as a tensor.")
+TW_PROPERTY(sparse_tensor_dense_shape, "SparseTensor.dense_shape(self: sparse_tensor) -> tensor",
+            "The shape of the whole as a tensor.")
 {
     return tw_retain(args->self->dense_shape);
 }
@@ -189,7 +193,8 @@ TW_PROPERTY(sparse_tensor_dtype, "SparseTensor.dtype(self: sparse_tensor) -> dty
     return args->self->values->dtype;
 }
 
-TW_PROPERTY(sparse_tensor_shape, "SparseTensor.shape(self: sparse_tensor) -> shape", "The shape of the whole, as far as it is known.")
+TW_PROPERTY(sparse_tensor_shape, "SparseTensor.shape(self: sparse_tensor) -> shape",
+            "The shape of the whole, as far as it is known.")
 {
     return args->self->shape;
 }
@@ -199,12 +204,14 @@ TW_PROPERTY(sparse_tensor_type_spec, "SparseTensor._type_spec(self: sparse_tenso
     return sparse_spec(args->self);
 }
 
-TW_METHOD(sparse_tensor_get_shape, "SparseTensor.get_shape(self: sparse_tensor) -> shape", "The shape of the whole, as far as it is known.")
+TW_METHOD(sparse_tensor_get_shape, "SparseTensor.get_shape(self: sparse_tensor) -> shape",
+          "The shape of the whole, as far as it is known.")
 {
     return args->self->shape;
 }
 
-TW_METHOD(sparse_tensor_set_shape, "SparseTensor.set_shape(self: sparse_tensor, shape: shape)", "Says more about the shape than is known.")
+TW_METHOD(sparse_tensor_set_shape, "SparseTensor.set_shape(self: sparse_tensor, shape: shape)",
+          "Says more about the shape than is known.")
 {
     if (!tw__shape_compatible(&args->self->shape, &args->shape)) {
         char *is = tw__shape_tuple(&args->self->shape), *given = tw__shape_tuple(&args->shape);
@@ -217,7 +224,8 @@ TW_METHOD(sparse_tensor_set_shape, "SparseTensor.set_shape(self: sparse_tensor, 
     return TW_OK;
 }
 
-TW_METHOD(sparse_tensor_consumers, "SparseTensor.consumers(self: sparse_tensor) -> tensors", "Operations that use it: of a value that was made at once, none.")
+TW_METHOD(sparse_tensor_consumers, "SparseTensor.consumers(self: sparse_tensor) -> tensors",
+          "Operations that use it: of a value that was made at once, none.")
 {
     return (tw_tensors){ tw__alloc_array(1, sizeof(tw_tensor *)), 0 };
 }

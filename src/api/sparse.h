@@ -1,5 +1,5 @@
-/* tf.SparseTensor from the inside: values[i] stands at indices[i] of a tensor of dense_shape, everything else is zero. Indices are a matrix of
- * int64, a row for each value; most functions need the rows in lexicographic order. */
+/* tf.SparseTensor from the inside: values[i] stands at indices[i] of a tensor of dense_shape, everything else is zero. Indices
+ * are a matrix of int64, a row for each value; most functions need the rows in lexicographic order. */
 #ifndef TW_API_SPARSE_H
 #define TW_API_SPARSE_H
 

@@ -28,7 +28,8 @@ TW_API(sparse_bincount,
     bool sparse = given->kind == TW_VALUE_OBJECT && tw__is(given->object, &tw__class_sparse_tensor), rows = args->axis == -1;
     bool ragged = given->kind == TW_VALUE_OBJECT && tw__is_ragged(given->object);
     if (args->axis != 0 && !rows) {
-        tw__fail(TW_VALUE_ERROR, "Unsupported value for argument axis=%lld. Only 0 and -1 are currently supported.", (long long)args->axis);
+        tw__fail(TW_VALUE_ERROR, "Unsupported value for argument axis=%lld. Only 0 and -1 are currently supported.",
+                 (long long)args->axis);
         return NULL;
     }
     tw_tensor *values = sparse   ? ((tw_sparse_tensor *)given->object)->values
@@ -44,18 +45,22 @@ TW_API(sparse_bincount,
         values = tw__temp_reshape(t, values, flat, 1);
         weights = tw__temp_reshape(t, weights, flat, 1);
     }
-    int64_t least = args->minlength == TW_NO_INT ? -1 : args->minlength, most = args->maxlength == TW_NO_INT ? -1 : args->maxlength;
-    tw_attr attrs[3] = { TW_A_INT("minlength", least), TW_A_INT("maxlength", most), TW_A_BOOL("binary_output", args->binary_output) };
+    int64_t least = args->minlength == TW_NO_INT ? -1 : args->minlength,
+            most = args->maxlength == TW_NO_INT ? -1 : args->maxlength;
+    tw_attr attrs[3] = { TW_A_INT("minlength", least), TW_A_INT("maxlength", most),
+                         TW_A_BOOL("binary_output", args->binary_output) };
     int count = 3;
     tw_status status;
     if (!values || !weights) {
         status = tw__error_status();
     } else if (rows && sparse) {
         const tw_sparse_tensor *s = given->object;
-        status = tw__apply(&tw__op_SparseCountSparseOutput, TW_IN(s->indices, s->values, s->dense_shape, weights), 4, attrs, 3, made, &count);
+        status = tw__apply(&tw__op_SparseCountSparseOutput, TW_IN(s->indices, s->values, s->dense_shape, weights), 4, attrs, 3,
+                           made, &count);
     } else if (rows && ragged) {
         tw_tensor *splits = tw__temp_cast(t, ((tw_ragged_tensor *)given->object)->splits, TW_INT64);
-        status = splits ? tw__apply(&tw__op_RaggedCountSparseOutput, TW_IN(splits, values, weights), 3, attrs, 3, made, &count) : tw__error_status();
+        status = splits ? tw__apply(&tw__op_RaggedCountSparseOutput, TW_IN(splits, values, weights), 3, attrs, 3, made, &count)
+                        : tw__error_status();
     } else {
         status = tw__apply(&tw__op_DenseCountSparseOutput, TW_IN(values, weights), 2, attrs, 3, made, &count);
     }
@@ -79,11 +84,13 @@ static tw_sparse_tensor *cross(const tw_value *inputs, const char *separator, bo
     tw_dtype *types = tw__alloc_array((size_t)count * 2 + 2, sizeof *types);
     bool good = parts && types;
     for (int64_t i = 0; good && i < count; i++)
-        sparse_count += inputs->list.items[i].kind == TW_VALUE_OBJECT && tw__is(inputs->list.items[i].object, &tw__class_sparse_tensor);
+        sparse_count +=
+            inputs->list.items[i].kind == TW_VALUE_OBJECT && tw__is(inputs->list.items[i].object, &tw__class_sparse_tensor);
     for (int64_t i = 0, at = 0; good && i < count; i++) {
         const tw_value *input = &inputs->list.items[i];
         bool sparse = input->kind == TW_VALUE_OBJECT && tw__is(input->object, &tw__class_sparse_tensor);
-        tw_tensor *values = sparse ? ((tw_sparse_tensor *)input->object)->values : tw__temp(t, tw__value_tensor(input, TW_DTYPE_NONE, "sparse.cross"));
+        tw_tensor *values = sparse ? ((tw_sparse_tensor *)input->object)->values
+                                   : tw__temp(t, tw__value_tensor(input, TW_DTYPE_NONE, "sparse.cross"));
         values = values && values->dtype != TW_STRING ? tw__temp_cast(t, values, TW_INT64) : values;
         good = values != NULL;
         if (sparse) {
@@ -99,12 +106,18 @@ static tw_sparse_tensor *cross(const tw_value *inputs, const char *separator, bo
     }
     int total = (int)(3 * sparse_count + dense_count), outputs = 3;
     tw_sparse_tensor *sparse = NULL;
-    tw_attr attrs[8] = { TW_A_INT("N", sparse_count),          TW_A_TYPES("sparse_types", types, sparse_count), TW_A_TYPES("dense_types", types + count, dense_count),
-                         TW_A_BOOL("hashed_output", true),     TW_A_INT("num_buckets", buckets),                TW_A_INT("hash_key", key),
-                         TW_A_TYPE("out_type", TW_INT64),      TW_A_TYPE("internal_type", TW_STRING) };
+    tw_attr attrs[8] = { TW_A_INT("N", sparse_count),
+                         TW_A_TYPES("sparse_types", types, sparse_count),
+                         TW_A_TYPES("dense_types", types + count, dense_count),
+                         TW_A_BOOL("hashed_output", true),
+                         TW_A_INT("num_buckets", buckets),
+                         TW_A_INT("hash_key", key),
+                         TW_A_TYPE("out_type", TW_INT64),
+                         TW_A_TYPE("internal_type", TW_STRING) };
     if (good && !hashed)
         good = (parts[total] = tw__temp(t, tw_tensor_string(separator, strlen(separator)))) != NULL;
-    if (good && tw__apply(hashed ? &tw__op_SparseCross : &tw__op_SparseCrossV2, parts, total + !hashed, attrs, hashed ? 8 : 3, made, &outputs) == TW_OK)
+    if (good && tw__apply(hashed ? &tw__op_SparseCross : &tw__op_SparseCrossV2, parts, total + !hashed, attrs, hashed ? 8 : 3,
+                          made, &outputs) == TW_OK)
         sparse = tw__sparse_of_outputs(made);
     tw__free(parts);
     tw__free(types);
@@ -118,10 +131,12 @@ TW_API(sparse_cross, "sparse.cross(inputs: value, name: str = None, separator: s
     return cross(&args->inputs, args->separator ? args->separator : "_X_", false, 0, 0);
 }
 
-TW_API(sparse_cross_hashed, "sparse.cross_hashed(inputs: value, num_buckets: int = 0, hash_key: int = None, name: str = None) -> sparse_tensor",
+TW_API(sparse_cross_hashed,
+       "sparse.cross_hashed(inputs: value, num_buckets: int = 0, hash_key: int = None, name: str = None) -> sparse_tensor",
        "A bucket for every combination of the features of a row.")
 {
-    return cross(&args->inputs, "", true, args->num_buckets, args->hash_key == TW_NO_INT ? INT64_C(0xDECAFCAFFE) : args->hash_key);
+    return cross(&args->inputs, "", true, args->num_buckets,
+                 args->hash_key == TW_NO_INT ? INT64_C(0xDECAFCAFFE) : args->hash_key);
 }
 
 /* Ragged inputs as sparse ones, and the result as rows again. */
@@ -149,25 +164,30 @@ static tw_ragged_tensor *cross_rows(const tw_value *inputs, bool hashed, int64_t
     return made;
 }
 
-TW_API(ragged_cross, "ragged.cross(inputs: value, name: str = None) -> ragged_tensor", "Every combination of the features of a row, one of each input.")
+TW_API(ragged_cross, "ragged.cross(inputs: value, name: str = None) -> ragged_tensor",
+       "Every combination of the features of a row, one of each input.")
 {
     return cross_rows(&args->inputs, false, 0, 0);
 }
 
-TW_API(ragged_cross_hashed, "ragged.cross_hashed(inputs: value, num_buckets: int = 0, hash_key: int = None, name: str = None) -> ragged_tensor",
+TW_API(ragged_cross_hashed,
+       "ragged.cross_hashed(inputs: value, num_buckets: int = 0, hash_key: int = None, name: str = None) -> ragged_tensor",
        "A bucket for every combination of the features of a row.")
 {
-    return cross_rows(&args->inputs, true, args->num_buckets, args->hash_key == TW_NO_INT ? INT64_C(0xDECAFCAFFE) : args->hash_key);
+    return cross_rows(&args->inputs, true, args->num_buckets,
+                      args->hash_key == TW_NO_INT ? INT64_C(0xDECAFCAFFE) : args->hash_key);
 }
 
 /* ---- mask ---- */
 
-TW_API(sparse_mask, "sparse.mask|compat.v1.sparse_mask(a: indexed_slices, mask_indices: tensor<int32>, name: str = None) -> indexed_slices",
+TW_API(sparse_mask,
+       "sparse.mask|compat.v1.sparse_mask(a: indexed_slices, mask_indices: tensor<int32>, name: str = None) -> indexed_slices",
        "The slices whose indices are not among those given.")
 {
     tw__temps temps = { 0 }, *t = &temps;
     tw_tensor *indices = args->a->indices, *out = tw__temp_cast(t, args->mask_indices, indices->dtype);
-    tw_tensor *column = TW_K(ExpandDims, indices, tw__temp_int(t, 1, TW_INT32)), *flat = tw__temp_reshape(t, out, (const int64_t[]){ -1 }, 1);
+    tw_tensor *column = TW_K(ExpandDims, indices, tw__temp_int(t, 1, TW_INT32)),
+              *flat = tw__temp_reshape(t, out, (const int64_t[]){ -1 }, 1);
     tw_tensor *hit = TW_K(Any, TW_K(Equal, column, flat), tw__temp_int(t, 1, TW_INT32));
     tw_tensor *kept = tw__temp_reshape(t, TW_K(Where, TW_K(LogicalNot, hit)), (const int64_t[]){ -1 }, 1);
     tw_tensor *values = tw__temp_gather(t, args->a->values, kept, 0), *places = tw__temp_gather(t, indices, kept, 0);

@@ -51,7 +51,8 @@ tw_tensor *tw__temp_shape(tw__temps *t, tw_tensor *x, tw_dtype dtype)
 
 tw_tensor *tw__temp_at(tw__temps *t, tw_tensor *vector, int64_t index)
 {
-    tw_tensor *begin = tw__temp_ints(t, &index, 1, TW_INT32), *end = tw__temp_ints(t, (const int64_t[]){ index + 1 }, 1, TW_INT32);
+    tw_tensor *begin = tw__temp_ints(t, &index, 1, TW_INT32),
+              *end = tw__temp_ints(t, (const int64_t[]){ index + 1 }, 1, TW_INT32);
     tw_tensor *step = tw__temp_ints(t, (const int64_t[]){ 1 }, 1, TW_INT32);
     return TW_KA(StridedSlice, TW_IN(vector, begin, end, step), TW_WITH(TW_A_INT("shrink_axis_mask", 1)));
 }

@@ -2,7 +2,8 @@
 #include "api/tensor_spec.h"
 #include "rows.h"
 
-TW_API(type_spec_from_value, "type_spec_from_value(value: value) -> type_spec", "The type of a value: of a tensor its shape and dtype.")
+TW_API(type_spec_from_value, "type_spec_from_value(value: value) -> type_spec",
+       "The type of a value: of a tensor its shape and dtype.")
 {
     const tw_value *value = &args->value;
     if (value->kind == TW_VALUE_OBJECT && tw__is_composite(value->object))
@@ -11,7 +12,8 @@ TW_API(type_spec_from_value, "type_spec_from_value(value: value) -> type_spec", 
     return tensor ? (tw_type_spec *)tw__tensor_spec_new(tensor->dtype, &tensor->shape, NULL) : NULL;
 }
 
-TW_PROPERTY(type_spec_component_specs, "TypeSpec._component_specs(self: type_spec) -> list<type_spec>", "The types of the tensors that a value is made of.")
+TW_PROPERTY(type_spec_component_specs, "TypeSpec._component_specs(self: type_spec) -> list<type_spec>",
+            "The types of the tensors that a value is made of.")
 {
     tw_shape shapes[TW_COMPOSITE_PARTS];
     tw_dtype dtypes[TW_COMPOSITE_PARTS];

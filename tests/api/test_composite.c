@@ -117,7 +117,8 @@ static void test_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_ragged), cmocka_unit_test(test_parts), cmocka_unit_test(test_sparse),
-                                        cmocka_unit_test(test_refused), cmocka_unit_test(test_memory) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_ragged), cmocka_unit_test(test_parts),
+                                        cmocka_unit_test(test_sparse), cmocka_unit_test(test_refused),
+                                        cmocka_unit_test(test_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

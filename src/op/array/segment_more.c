@@ -1,4 +1,5 @@
-/* UnsortedSegmentMax, UnsortedSegmentMin, UnsortedSegmentProd: rows combined by segment; rows with negative ids belong nowhere. */
+/* UnsortedSegmentMax, UnsortedSegmentMin, UnsortedSegmentProd: rows combined by segment; rows with negative ids belong nowhere.
+ */
 #include <float.h>
 
 #include "kernel/copy.h"
@@ -19,7 +20,9 @@ static tw_status first_value(tw_dtype dtype, tw__combination kind, void *place)
     memset(place, 0, 16);
     if (tw__dtype_is_integer(dtype)) {
         bool is_signed = dtype == TW_INT8 || dtype == TW_INT16 || dtype == TW_INT32 || dtype == TW_INT64;
-        uint64_t high = is_signed ? (UINT64_C(1) << (8 * size - 1)) - 1 : size == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * size)) - 1;
+        uint64_t high = is_signed   ? (UINT64_C(1) << (8 * size - 1)) - 1
+                        : size == 8 ? UINT64_MAX
+                                    : (UINT64_C(1) << (8 * size)) - 1;
         uint64_t bits = one ? 1 : most ? high : is_signed ? high + 1 : 0;
         memcpy(place, &bits, size); /* the low bytes */
         return TW_OK;
@@ -65,8 +68,8 @@ static tw_status combine(tw__kernel *kernel, tw__combination kind)
         if (id < 0)
             continue;
         if (id >= segments)
-            return tw__fail(TW_INVALID_ARGUMENT, "segment_ids[%lld] = %lld is out of range [0, %lld) [Op:%s]", (long long)i, (long long)id,
-                            (long long)segments, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "segment_ids[%lld] = %lld is out of range [0, %lld) [Op:%s]", (long long)i,
+                            (long long)id, (long long)segments, kernel->op->name);
         TW_TRY(tw__combine_elements(kind, out->dtype, (char *)out->data + (size_t)(id * inner) * size,
                                     (const char *)data->data + (size_t)(i * inner) * size, inner));
     }
@@ -93,15 +96,18 @@ static tw_status product_compute(tw__kernel *kernel)
 /* What the segment of each row has; anything for negative ids. */
 static tw_tensor *at_rows(tw_tensor *segments, tw_tensor *ids)
 {
-    tw_auto tw_tensor *zero = tw_tensor_int(0), *none = segments ? TW_UNARY(ZerosLike, ids) : NULL, *inside = none ? TW_BINARY(Maximum, ids, none) : NULL;
+    tw_auto tw_tensor *zero = tw_tensor_int(0), *none = segments ? TW_UNARY(ZerosLike, ids) : NULL,
+                      *inside = none ? TW_BINARY(Maximum, ids, none) : NULL;
     return inside && zero ? tw__call(&tw__op_GatherV2, TW_IN(segments, inside, zero), 3, NULL, 0) : NULL;
 }
 
 /* x where the row belongs to a segment, else zero; takes x. */
 static tw_tensor *only_inside(tw_tensor *x, tw_tensor *ids)
 {
-    tw_auto tw_tensor *given = x, *none = given ? TW_UNARY(ZerosLike, ids) : NULL, *inside = none ? TW_BINARY(GreaterEqual, ids, none) : NULL;
-    tw_auto tw_tensor *zeros = inside ? TW_UNARY(ZerosLike, given) : NULL, *shape = zeros ? tw__ids_shape_later(given, ids) : NULL;
+    tw_auto tw_tensor *given = x, *none = given ? TW_UNARY(ZerosLike, ids) : NULL,
+                      *inside = none ? TW_BINARY(GreaterEqual, ids, none) : NULL;
+    tw_auto tw_tensor *zeros = inside ? TW_UNARY(ZerosLike, given) : NULL,
+                      *shape = zeros ? tw__ids_shape_later(given, ids) : NULL;
     tw_auto tw_tensor *mask = shape ? TW_BINARY(Reshape, inside, shape) : NULL;
     return mask ? tw__call(&tw__op_SelectV2, TW_IN(mask, given, zeros), 3, NULL, 0) : NULL;
 }
@@ -114,15 +120,18 @@ static tw_status extreme_gradient(tw__gradient *g)
         return TW_OK;
     tw_auto tw_tensor *found = at_rows(g->outputs[0], ids), *same = found ? TW_BINARY(Equal, data, found) : NULL;
     tw_auto tw_tensor *numbers = same ? TW_CALL(Cast, TW_IN(same), TW_WITH(TW_A_TYPE("DstT", data->dtype))) : NULL;
-    tw_auto tw_tensor *counts = numbers ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(numbers, ids, g->inputs[2]), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *shares = counts ? TW_BINARY(RealDiv, g->output_grads[0], counts) : NULL, *rows = shares ? at_rows(shares, ids) : NULL;
+    tw_auto tw_tensor *counts =
+        numbers ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(numbers, ids, g->inputs[2]), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *shares = counts ? TW_BINARY(RealDiv, g->output_grads[0], counts) : NULL,
+                      *rows = shares ? at_rows(shares, ids) : NULL;
     tw_auto tw_tensor *zeros = rows ? TW_UNARY(ZerosLike, rows) : NULL;
     tw_tensor *chosen = zeros ? tw__call(&tw__op_SelectV2, TW_IN(same, rows, zeros), 3, NULL, 0) : NULL;
     g->input_grads[0] = only_inside(chosen, ids);
     return g->input_grads[0] ? TW_OK : tw__error_status();
 }
 
-/* The product of the others: the whole by the element; where the element is zero, the product of those that are not, unless there are two zeros. */
+/* The product of the others: the whole by the element; where the element is zero, the product of those that are not, unless there
+ * are two zeros. */
 static tw_status product_gradient(tw__gradient *g)
 {
     tw_tensor *data = g->inputs[0], *ids = g->inputs[1], *count = g->inputs[2], *dy = g->output_grads[0];
@@ -131,7 +140,8 @@ static tw_status product_gradient(tw__gradient *g)
     tw_auto tw_tensor *zeros = TW_UNARY(ZerosLike, data), *ones = zeros ? TW_UNARY(OnesLike, data) : NULL;
     tw_auto tw_tensor *is_zero = ones ? TW_BINARY(Equal, data, zeros) : NULL;
     tw_auto tw_tensor *numbers = is_zero ? TW_CALL(Cast, TW_IN(is_zero), TW_WITH(TW_A_TYPE("DstT", TW_INT32))) : NULL;
-    tw_auto tw_tensor *zero_counts = numbers ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(numbers, ids, count), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *zero_counts =
+        numbers ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(numbers, ids, count), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *one = tw_tensor_int(1), *many = zero_counts && one ? TW_BINARY(Greater, zero_counts, one) : NULL;
     tw_auto tw_tensor *no_gradient = many ? TW_UNARY(ZerosLike, dy) : NULL;
     tw_auto tw_tensor *used = no_gradient ? tw__call(&tw__op_SelectV2, TW_IN(many, no_gradient, dy), 3, NULL, 0) : NULL;
@@ -146,15 +156,17 @@ static tw_status product_gradient(tw__gradient *g)
 }
 
 #define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
-#define NUMBERS "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64"
+#define NUMBERS                                                                                                                  \
+    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "     \
+    "complex128, half, uint32, uint64"
 #define ROW .inputs = "data: T, segment_ids: Tindices, num_segments: Tnumsegments", .outputs = "output: T", .shape = segment_shape
 #define IDS "Tindices: {int32, int64}, Tnumsegments: {int32, int64} = int32"
 
 TW_OP(UnsortedSegmentMax, ROW, .attrs = "T: {" REALS "}, " IDS, .compute = max_compute, .gradient = extreme_gradient,
-    .doc = "The greatest of the rows of each segment, element by element.");
+      .doc = "The greatest of the rows of each segment, element by element.");
 
 TW_OP(UnsortedSegmentMin, ROW, .attrs = "T: {" REALS "}, " IDS, .compute = min_compute, .gradient = extreme_gradient,
-    .doc = "The least of the rows of each segment, element by element.");
+      .doc = "The least of the rows of each segment, element by element.");
 
 TW_OP(UnsortedSegmentProd, ROW, .attrs = "T: {" NUMBERS "}, " IDS, .compute = product_compute, .gradient = product_gradient,
-    .doc = "The products of the rows of each segment.");
+      .doc = "The products of the rows of each segment.");

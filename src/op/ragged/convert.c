@@ -14,7 +14,8 @@ static tw_status read_partitions(tw__kernel *kernel, tw__levels *levels)
     int64_t rows = -1;
     *levels = (tw__levels){ 0 };
     if (types->count != given || given > TW_RAGGED_LEVELS)
-        return tw__fail(TW_INVALID_ARGUMENT, "%d row partitions come with %d types [Op:%s]", given, (int)types->count, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "%d row partitions come with %d types [Op:%s]", given, (int)types->count,
+                        kernel->op->name);
     if (types->strings[0].size == 14 && memcmp(types->strings[0].data, "FIRST_DIM_SIZE", 14) == 0) {
         TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[3], "FIRST_DIM_SIZE", &rows));
         if (rows < 0)
@@ -26,9 +27,11 @@ static tw_status read_partitions(tw__kernel *kernel, tw__levels *levels)
         tw_string type = types->strings[k];
         bool ids = type.size == 12 && memcmp(type.data, "VALUE_ROWIDS", 12) == 0;
         if (!ids && !(type.size == 10 && memcmp(type.data, "ROW_SPLITS", 10) == 0))
-            return tw__fail(TW_INVALID_ARGUMENT, "Unsupported row partition type: %.*s [Op:%s]", (int)type.size, type.data, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Unsupported row partition type: %.*s [Op:%s]", (int)type.size, type.data,
+                            kernel->op->name);
         if (in->shape.rank != 1 || (!ids && in->count < 1) || (ids && rows < 0))
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid row partition of shape %s [Op:%s]", tw__shape_text(&in->shape), kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Invalid row partition of shape %s [Op:%s]", tw__shape_text(&in->shape),
+                            kernel->op->name);
         int64_t count = ids ? rows : in->count - 1, *s = tw__alloc_array((size_t)count + 1, sizeof *s);
         if (!s)
             return tw__error_status();
@@ -82,15 +85,18 @@ static tw_status result_shape(tw__kernel *kernel, const tw__levels *levels, tw_s
         out->dims[levels->count + i] = values->shape.dims[i];
     if (asked->shape.rank == 0) {
         if (tw_tensor_int_at(asked, 0) != -1)
-            return tw__fail(TW_INVALID_ARGUMENT, "The only valid scalar shape tensor is the fully unknown shape specified as -1. [Op:%s]", kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "The only valid scalar shape tensor is the fully unknown shape specified as -1. [Op:%s]",
+                            kernel->op->name);
     } else if (asked->count != out->rank) {
-        return tw__fail(TW_INVALID_ARGUMENT, "The requested shape has %lld dimensions, the ragged tensor has %d [Op:%s]", (long long)asked->count, out->rank,
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "The requested shape has %lld dimensions, the ragged tensor has %d [Op:%s]",
+                        (long long)asked->count, out->rank, kernel->op->name);
     }
     for (int i = 0; asked->shape.rank && i < out->rank; i++) {
         int64_t size = tw_tensor_int_at(asked, i);
         if (size >= 0 && i > levels->count && size != out->dims[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "The requested size %lld of dimension %d is not that of the values, %lld [Op:%s]", (long long)size, i,
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "The requested size %lld of dimension %d is not that of the values, %lld [Op:%s]", (long long)size, i,
                             (long long)out->dims[i], kernel->op->name);
         out->dims[i] = size >= 0 ? size : out->dims[i];
     }
@@ -105,8 +111,8 @@ static tw_status fill_cells(tw__kernel *kernel, const tw__levels *levels, const 
     for (int i = 0; i <= levels->count; i++)
         cells *= shape->dims[i];
     if (other->count != 1 && other->count != inner)
-        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "a default_value of shape %s for values of shape %s is not supported", tw__shape_text(&other->shape),
-                          tw__shape_text(&values->shape));
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "a default_value of shape %s for values of shape %s is not supported",
+                          tw__shape_text(&other->shape), tw__shape_text(&values->shape));
     tw_tensor *out = tw__output(kernel, 0, shape);
     int64_t *map = out ? tw__alloc_array((size_t)cells + 1, sizeof *map) : NULL;
     if (!map)
@@ -173,13 +179,17 @@ static tw_status to_tensor_gradient(tw__gradient *g)
     int levels = g->input_count - 3 - (types->count && types->strings[0].size == 14);
     tw_auto tw_tensor *sizes = tw__call(&tw__op_Shape, TW_IN(values), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
     tw_auto tw_tensor *zero = tw_tensor_int64(0), *one = tw_tensor_int64(1), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *count = sizes && zero && one && axis ? tw__call(&tw__op_GatherV2, TW_IN(sizes, zero, axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *count =
+        sizes && zero && one && axis ? tw__call(&tw__op_GatherV2, TW_IN(sizes, zero, axis), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *numbers = count ? tw__call(&tw__op_Range, TW_IN(zero, count, one), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *none = tw_tensor_int64(-1);
-    tw_auto tw_tensor *whole = numbers ? tw__call(&tw__op_Shape, TW_IN(dy), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1) : NULL;
-    tw_auto tw_tensor *begin = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32), *end = tw__ints_tensor((const int64_t[]){ levels + 1 }, 1, TW_INT32);
+    tw_auto tw_tensor *whole =
+        numbers ? tw__call(&tw__op_Shape, TW_IN(dy), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1) : NULL;
+    tw_auto tw_tensor *begin = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32),
+                      *end = tw__ints_tensor((const int64_t[]){ levels + 1 }, 1, TW_INT32);
     tw_auto tw_tensor *step = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32);
-    tw_auto tw_tensor *outer = whole && begin && end && step && none ? tw__call(&tw__op_StridedSlice, TW_IN(whole, begin, end, step), 4, NULL, 0) : NULL;
+    tw_auto tw_tensor *outer =
+        whole && begin && end && step && none ? tw__call(&tw__op_StridedSlice, TW_IN(whole, begin, end, step), 4, NULL, 0) : NULL;
     if (!outer)
         return tw__error_status();
     tw_tensor *inputs[TW_RAGGED_LEVELS + 4] = { outer, numbers, none };
@@ -200,9 +210,12 @@ static tw_status to_tensor_gradient(tw__gradient *g)
 }
 
 TW_OP(RaggedTensorToTensor,
-    .inputs = "shape: Tshape, values: T, default_value: T, row_partition_tensors: num_row_partition_tensors * Tindex", .outputs = "result: T",
-    .attrs = "T: type, Tindex: {int64, int32}, Tshape: {int64, int32}, num_row_partition_tensors: int >= 1, row_partition_types: list(string)",
-    .shape = to_tensor_shape, .compute = to_tensor_compute, .gradient = to_tensor_gradient, .doc = "Rows of different lengths, padded to one length.");
+      .inputs = "shape: Tshape, values: T, default_value: T, row_partition_tensors: num_row_partition_tensors * Tindex",
+      .outputs = "result: T",
+      .attrs = "T: type, Tindex: {int64, int32}, Tshape: {int64, int32}, num_row_partition_tensors: int >= 1, "
+               "row_partition_types: list(string)",
+      .shape = to_tensor_shape, .compute = to_tensor_compute, .gradient = to_tensor_gradient,
+      .doc = "Rows of different lengths, padded to one length.");
 
 /* ---- RaggedTensorToSparse ---- */
 
@@ -217,7 +230,8 @@ static tw_status to_sparse_shape(tw__inference *inference)
 }
 
 /* Writes the indices of everything below a row. */
-static void write_indices(const tw__levels *levels, int level, int64_t row, int64_t *index, const tw_shape *values, int rank, int64_t **to)
+static void write_indices(const tw__levels *levels, int level, int64_t row, int64_t *index, const tw_shape *values, int rank,
+                          int64_t **to)
 {
     for (int64_t j = levels->splits[level][row], first = j; j < levels->splits[level][row + 1]; j++) {
         index[level + 1] = j - first;
@@ -285,8 +299,8 @@ static tw_status to_sparse_gradient(tw__gradient *g)
     return tw_error_code();
 }
 
-TW_OP(RaggedTensorToSparse,
-    .inputs = "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: T",
-    .outputs = "sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64",
-    .attrs = "RAGGED_RANK: int >= 1, T: type, Tsplits: {int32, int64} = int64", .shape = to_sparse_shape, .compute = to_sparse_compute,
-    .gradient = to_sparse_gradient, .makes_outputs = true, .doc = "A ragged tensor as a sparse one.");
+TW_OP(RaggedTensorToSparse, .inputs = "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: T",
+      .outputs = "sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64",
+      .attrs = "RAGGED_RANK: int >= 1, T: type, Tsplits: {int32, int64} = int64", .shape = to_sparse_shape,
+      .compute = to_sparse_compute, .gradient = to_sparse_gradient, .makes_outputs = true,
+      .doc = "A ragged tensor as a sparse one.");

@@ -14,7 +14,8 @@ static tw_status gather_shape(tw__inference *inference)
     const tw_shape *indices = inference->shapes[levels + 1];
     int64_t outputs = TW_ATTR(inference, "OUTPUT_RAGGED_RANK")->i;
     if (indices->rank >= 0 && outputs != levels + indices->rank - 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "OUTPUT_RAGGED_RANK is %lld, where %d ragged dimensions and indices of rank %d make %d [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "OUTPUT_RAGGED_RANK is %lld, where %d ragged dimensions and indices of rank %d make %d [Op:%s]",
                         (long long)outputs, levels, indices->rank, levels + indices->rank - 1, inference->op->name);
     for (int i = 0; i < outputs; i++)
         inference->out_shapes[i] = TW_SHAPE(-1);
@@ -27,7 +28,8 @@ static tw_status gather_shape(tw__inference *inference)
 }
 
 /* The rows below `picks`, in order; their splits go to an output. */
-static tw_status below(tw__kernel *kernel, const int64_t *splits, const int64_t *picks, int64_t count, int output, int64_t **rows, int64_t *row_count)
+static tw_status below(tw__kernel *kernel, const int64_t *splits, const int64_t *picks, int64_t count, int output, int64_t **rows,
+                       int64_t *row_count)
 {
     int64_t total = 0, *made = tw__alloc_array((size_t)count + 1, sizeof *made), *next = NULL;
     for (int64_t i = 0; made && i < count; i++) {
@@ -56,7 +58,8 @@ static tw_status gather_values(tw__kernel *kernel, int output, const tw_tensor *
     int64_t inner = tw__row_elements(&shape);
     size_t size = (size_t)inner * tw__element_size(out->dtype);
     for (int64_t i = 0; i < count; i++)
-        TW_TRY(tw__copy_elements(out->dtype, (char *)out->data + (size_t)i * size, (const char *)values->data + (size_t)rows[i] * size, inner));
+        TW_TRY(tw__copy_elements(out->dtype, (char *)out->data + (size_t)i * size,
+                                 (const char *)values->data + (size_t)rows[i] * size, inner));
     return TW_OK;
 }
 
@@ -69,8 +72,8 @@ static tw_status gather_levels(tw__kernel *kernel, const tw__levels *levels)
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         rows[i] = tw_tensor_int_at(indices, i);
         if (rows[i] < 0 || rows[i] >= levels->rows[0])
-            status = tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld) [Op:%s]", (long long)i, (long long)rows[i],
-                              (long long)levels->rows[0], kernel->op->name);
+            status = tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = %lld is not in [0, %lld) [Op:%s]", (long long)i,
+                              (long long)rows[i], (long long)levels->rows[0], kernel->op->name);
     }
     for (int d = 0; status == TW_OK && d + 1 < indices->shape.rank; d++) { /* the indices' own dimensions are uniform */
         above *= indices->shape.dims[d];
@@ -115,26 +118,31 @@ static tw_status gather_gradient(tw__gradient *g)
         return TW_OK;
     tw_auto tw_tensor *sizes = tw__call(&tw__op_Shape, TW_IN(g->inputs[count]), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
     tw_auto tw_tensor *zero = tw_tensor_int64(0), *one = tw_tensor_int64(1), *axis = tw_tensor_int(0);
-    tw_auto tw_tensor *total = sizes && zero && one && axis ? tw__call(&tw__op_GatherV2, TW_IN(sizes, zero, axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *total =
+        sizes && zero && one && axis ? tw__call(&tw__op_GatherV2, TW_IN(sizes, zero, axis), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *numbers = total ? tw__call(&tw__op_Range, TW_IN(zero, total, one), 3, NULL, 0) : NULL;
     if (!numbers)
         return tw__error_status();
     tw_tensor *inputs[TW_RAGGED_LEVELS + 2], *made[TW_RAGGED_LEVELS + 8] = { NULL };
     for (int i = 0; i < g->input_count; i++)
         inputs[i] = i == count ? numbers : g->inputs[i];
-    tw_status status = tw__apply(&tw__op_RaggedGather, inputs, g->input_count, TW_WITH(TW_A_INT("OUTPUT_RAGGED_RANK", outputs - 1)), 1, made, &outputs);
+    tw_status status = tw__apply(&tw__op_RaggedGather, inputs, g->input_count,
+                                 TW_WITH(TW_A_INT("OUTPUT_RAGGED_RANK", outputs - 1)), 1, made, &outputs);
     if (status == TW_OK)
-        tw__grad_set(g, count, tw__call(&tw__op_UnsortedSegmentSum, TW_IN(g->output_grads[outputs - 1], made[outputs - 1], total), 3, NULL, 0));
+        tw__grad_set(
+            g, count,
+            tw__call(&tw__op_UnsortedSegmentSum, TW_IN(g->output_grads[outputs - 1], made[outputs - 1], total), 3, NULL, 0));
     for (int i = 0; i < outputs; i++)
         tw_release(made[i]);
     return g->input_grads[count] ? TW_OK : tw__error_status();
 }
 
 TW_OP(RaggedGather,
-    .inputs = "params_nested_splits: PARAMS_RAGGED_RANK * Tsplits, params_dense_values: Tvalues, indices: Tindices",
-    .outputs = "output_nested_splits: OUTPUT_RAGGED_RANK * Tsplits, output_dense_values: Tvalues",
-    .attrs = "Tvalues: type, Tindices: {int32, int64}, Tsplits: {int32, int64} = int64, PARAMS_RAGGED_RANK: int >= 1, OUTPUT_RAGGED_RANK: int >= 0",
-    .shape = gather_shape, .compute = gather_compute, .gradient = gather_gradient, .doc = "Rows of a ragged tensor by index.");
+      .inputs = "params_nested_splits: PARAMS_RAGGED_RANK * Tsplits, params_dense_values: Tvalues, indices: Tindices",
+      .outputs = "output_nested_splits: OUTPUT_RAGGED_RANK * Tsplits, output_dense_values: Tvalues",
+      .attrs = "Tvalues: type, Tindices: {int32, int64}, Tsplits: {int32, int64} = int64, PARAMS_RAGGED_RANK: int >= 1, "
+               "OUTPUT_RAGGED_RANK: int >= 0",
+      .shape = gather_shape, .compute = gather_compute, .gradient = gather_gradient, .doc = "Rows of a ragged tensor by index.");
 
 /* ---- RaggedRange ---- */
 
@@ -144,8 +152,8 @@ static tw_status range_shape(tw__inference *inference)
     for (int i = 0; i < 3; i++) {
         const tw_shape *shape = inference->shapes[i];
         if (shape->rank > 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "starts, limits and deltas must be scalars or vectors, got %s [Op:%s]", tw__shape_text(shape),
-                            inference->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "starts, limits and deltas must be scalars or vectors, got %s [Op:%s]",
+                            tw__shape_text(shape), inference->op->name);
         if (shape->rank == 1 && rows >= 0)
             rows = shape->dims[0];
         if (shape->rank < 0)
@@ -198,7 +206,8 @@ static tw_status range_compute(tw__kernel *kernel)
                 size = (int64_t)count;
         }
         if (status == TW_OK && (size < 0 || size > ((int64_t)1 << 40) || total > ((int64_t)1 << 40)))
-            status = tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= %lld [Op:%s]", (long long)((int64_t)1 << 40), kernel->op->name);
+            status = tw__fail(TW_INVALID_ARGUMENT, "Requires ((limit - start) / delta) <= %lld [Op:%s]",
+                              (long long)((int64_t)1 << 40), kernel->op->name);
         total += size;
         if (status == TW_OK)
             splits[r + 1] = total;
@@ -218,13 +227,16 @@ static tw_status range_compute(tw__kernel *kernel)
                 else
                     ((int32_t *)out->data)[to] = (int32_t)value;
             } else if (out->dtype == TW_FLOAT64) {
-                double start = ((const double *)in[0]->data)[at_row(in[0], r)], delta = ((const double *)in[2]->data)[at_row(in[2], r)];
+                double start = ((const double *)in[0]->data)[at_row(in[0], r)],
+                       delta = ((const double *)in[2]->data)[at_row(in[2], r)];
                 ((double *)out->data)[to] = k ? ((double *)out->data)[to - 1] + delta : start;
             } else if (out->dtype == TW_FLOAT32) {
-                float start = ((const float *)in[0]->data)[at_row(in[0], r)], delta = ((const float *)in[2]->data)[at_row(in[2], r)];
+                float start = ((const float *)in[0]->data)[at_row(in[0], r)],
+                      delta = ((const float *)in[2]->data)[at_row(in[2], r)];
                 ((float *)out->data)[to] = k ? ((float *)out->data)[to - 1] + delta : start;
             } else {
-                float start = (float)tw_tensor_double_at(in[0], at_row(in[0], r)), delta = (float)tw_tensor_double_at(in[2], at_row(in[2], r));
+                float start = (float)tw_tensor_double_at(in[0], at_row(in[0], r)),
+                      delta = (float)tw_tensor_double_at(in[2], at_row(in[2], r));
                 float last = k ? tw__bfloat16_to_float(((uint16_t *)out->data)[to - 1]) + delta : start;
                 ((uint16_t *)out->data)[to] = tw__float_to_bfloat16(last);
             }
@@ -234,7 +246,6 @@ static tw_status range_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(RaggedRange,
-    .inputs = "starts: T, limits: T, deltas: T", .outputs = "rt_nested_splits: Tsplits, rt_dense_values: T",
-    .attrs = "T: {bfloat16, float, double, int32, int64} = int32, Tsplits: {int32, int64} = int64", .shape = range_shape, .compute = range_compute,
-    .doc = "Rows of numbers, one for each start, limit and step.");
+TW_OP(RaggedRange, .inputs = "starts: T, limits: T, deltas: T", .outputs = "rt_nested_splits: Tsplits, rt_dense_values: T",
+      .attrs = "T: {bfloat16, float, double, int32, int64} = int32, Tsplits: {int32, int64} = int64", .shape = range_shape,
+      .compute = range_compute, .doc = "Rows of numbers, one for each start, limit and step.");

@@ -1,4 +1,5 @@
-/* Shared by the ops on ragged tensors: row splits, in which row i of a level goes from splits[i] to splits[i + 1] of the next one. */
+/* Shared by the ops on ragged tensors: row splits, in which row i of a level goes from splits[i] to splits[i + 1] of the next
+ * one. */
 #ifndef TW_OP_RAGGED_H
 #define TW_OP_RAGGED_H
 
@@ -13,7 +14,8 @@ typedef struct tw__levels {
     int64_t rows[TW_RAGGED_LEVELS];
 } tw__levels;
 
-/* Splits of int32 or int64 as int64; INVALID_ARGUMENT unless they begin with 0, do not decrease, and each level ends where the next one does
+/* Splits of int32 or int64 as int64; INVALID_ARGUMENT unless they begin with 0, do not decrease, and each level ends where the
+ * next one does
  * (`values`: the rows below the last one). `levels` must be freed in any case. */
 tw_status tw__levels_read(const tw_op *op, tw_tensor *const *splits, int count, int64_t values, tw__levels *levels);
 /* Checks what is there already. */

@@ -23,8 +23,8 @@ tw_status tw__sparse_check(const tw_op *op, const tw__sparse *s)
             char place[200], limits[200];
             row_text(row, s->rank, place, sizeof place);
             row_text(s->shape, s->rank, limits, sizeof limits);
-            return tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = [%s] is out of bounds: need 0 <= index < [%s] [Op:%s]", (long long)i, place, limits,
-                            op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = [%s] is out of bounds: need 0 <= index < [%s] [Op:%s]",
+                            (long long)i, place, limits, op->name);
         }
     }
     return TW_OK;
@@ -35,10 +35,12 @@ tw_status tw__sparse_read(tw__kernel *kernel, int indices, int values, int shape
     const tw_tensor *i = kernel->inputs[indices], *v = values < 0 ? NULL : kernel->inputs[values], *s = kernel->inputs[shape];
     if (i->shape.rank != 2 || s->shape.rank != 1 || (v && v->shape.rank != 1) || (v && v->count != i->shape.dims[0]) ||
         i->shape.dims[1] != s->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "indices of shape %s, values of shape %s and a shape of %lld sizes do not make a sparse tensor [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "indices of shape %s, values of shape %s and a shape of %lld sizes do not make a sparse tensor [Op:%s]",
                         tw__shape_text(&i->shape), v ? tw__shape_text(&v->shape) : "none", (long long)s->count, kernel->op->name);
     if (i->shape.dims[1] > 64)
-        return tw__fail(TW_UNIMPLEMENTED, "%s: a sparse tensor of rank %lld is not supported", kernel->op->name, (long long)i->shape.dims[1]);
+        return tw__fail(TW_UNIMPLEMENTED, "%s: a sparse tensor of rank %lld is not supported", kernel->op->name,
+                        (long long)i->shape.dims[1]);
     *sparse = (tw__sparse){ i->data, s->data, v, i->shape.dims[0], (int)i->shape.dims[1] };
     return tw__sparse_check(kernel->op, sparse);
 }
@@ -61,7 +63,8 @@ tw_status tw__sparse_need_order(const tw_op *op, const tw__sparse *s)
         char place[200];
         row_text(s->indices + i * s->rank, s->rank, place, sizeof place);
         return order ? tw__fail(TW_INVALID_ARGUMENT,
-                                "indices[%lld] = [%s] is out of order. Many sparse ops require sorted indices.\n    Use `tf.sparse.reorder` to create a "
+                                "indices[%lld] = [%s] is out of order. Many sparse ops require sorted indices.\n    Use "
+                                "`tf.sparse.reorder` to create a "
                                 "correctly ordered copy.\n\n [Op:%s]",
                                 (long long)i, place, op->name)
                      : tw__fail(TW_INVALID_ARGUMENT, "indices[%lld] = [%s] is repeated [Op:%s]", (long long)i, place, op->name);
@@ -102,7 +105,8 @@ tw_status tw__sparse_shape(const tw_op *op, const tw__sparse *s, tw_shape *shape
     shape->rank = s->rank;
     for (int i = 0; i < s->rank; i++) {
         if (s->shape[i] < 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "%s: size %d of the shape must not be negative, got %lld", op->name, i, (long long)s->shape[i]);
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: size %d of the shape must not be negative, got %lld", op->name, i,
+                            (long long)s->shape[i]);
         shape->dims[i] = s->shape[i];
     }
     int64_t count;

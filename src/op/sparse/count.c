@@ -1,4 +1,5 @@
-/* DenseCountSparseOutput, SparseCountSparseOutput, RaggedCountSparseOutput: how often each number occurs in every row, as a sparse tensor. */
+/* DenseCountSparseOutput, SparseCountSparseOutput, RaggedCountSparseOutput: how often each number occurs in every row, as a
+ * sparse tensor. */
 #include <stdlib.h>
 
 #include "op/ragged/ragged.h"
@@ -57,7 +58,8 @@ static tw_status give(tw__kernel *kernel, entry *entries, int64_t count, int64_t
         groups += i == 0 || entries[i].row != entries[i - 1].row || entries[i].value != entries[i - 1].value;
     int rank = 1 + batched;
     tw_tensor *indices = status == TW_OK ? tw__output(kernel, 0, &TW_SHAPE(groups, rank)) : NULL;
-    tw_tensor *values = indices ? tw__output(kernel, 1, &TW_SHAPE(groups)) : NULL, *shape = values ? tw__output(kernel, 2, &TW_SHAPE(rank)) : NULL;
+    tw_tensor *values = indices ? tw__output(kernel, 1, &TW_SHAPE(groups)) : NULL,
+              *shape = values ? tw__output(kernel, 2, &TW_SHAPE(rank)) : NULL;
     if (status == TW_OK && !shape)
         status = tw__error_status();
     int64_t at = -1;
@@ -75,7 +77,10 @@ static tw_status give(tw__kernel *kernel, entry *entries, int64_t count, int64_t
     if (status == TW_OK) {
         if (batched)
             ((int64_t *)shape->data)[0] = rows;
-        ((int64_t *)shape->data)[rank - 1] = most >= 0 ? most : highest == INT64_MAX ? highest : highest + 1 > least ? highest + 1 : least;
+        ((int64_t *)shape->data)[rank - 1] = most >= 0              ? most
+                                             : highest == INT64_MAX ? highest
+                                             : highest + 1 > least  ? highest + 1
+                                                                    : least;
     }
     tw__free(entries);
     return status;
@@ -84,7 +89,8 @@ static tw_status give(tw__kernel *kernel, entry *entries, int64_t count, int64_t
 static tw_status check_weights(tw__kernel *kernel, const tw_tensor *values, const tw_tensor *weights)
 {
     if (weights->count && weights->count != values->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "Weights and values must have the same shape. Weight shape: %s; values shape: %s [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Weights and values must have the same shape. Weight shape: %s; values shape: %s [Op:%s]",
                         tw__shape_text(&weights->shape), tw__shape_text(&values->shape), kernel->op->name);
     return TW_OK;
 }
@@ -94,7 +100,8 @@ static tw_status dense_compute(tw__kernel *kernel)
     const tw_tensor *values = kernel->inputs[0], *weights = kernel->inputs[1];
     TW_TRY(check_weights(kernel, values, weights));
     if (values->shape.rank < 1 || values->shape.rank > 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "Input must be a 1 or 2-dimensional tensor. Got: %s [Op:%s]", tw__shape_text(&values->shape), kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Input must be a 1 or 2-dimensional tensor. Got: %s [Op:%s]",
+                        tw__shape_text(&values->shape), kernel->op->name);
     bool batched = values->shape.rank == 2;
     int64_t width = batched ? values->shape.dims[1] : values->count;
     entry *entries = tw__alloc_array((size_t)values->count + 1, sizeof *entries);
@@ -141,14 +148,15 @@ static tw_status ragged_compute(tw__kernel *kernel)
 
 #define OUTPUTS .outputs = "output_indices: int64, output_values: output_type, output_dense_shape: int64", .shape = count_shape
 #define ATTRS                                                                                                                    \
-    .attrs = "T: {int32, int64}, minlength: int >= -1 = -1, maxlength: int >= -1 = -1, binary_output: bool, output_type: {int32, int64, " \
+    .attrs = "T: {int32, int64}, minlength: int >= -1 = -1, maxlength: int >= -1 = -1, binary_output: bool, output_type: "       \
+             "{int32, int64, "                                                                                                   \
              "float, double}"
 
 TW_OP(DenseCountSparseOutput, .inputs = "values: T, weights: output_type", OUTPUTS, ATTRS, .compute = dense_compute,
-    .doc = "How often each number occurs in every row of a tensor.");
+      .doc = "How often each number occurs in every row of a tensor.");
 
 TW_OP(SparseCountSparseOutput, .inputs = "indices: int64, values: T, dense_shape: int64, weights: output_type", OUTPUTS, ATTRS,
-    .compute = sparse_compute, .doc = "How often each number occurs in every row of a sparse tensor.");
+      .compute = sparse_compute, .doc = "How often each number occurs in every row of a sparse tensor.");
 
-TW_OP(RaggedCountSparseOutput, .inputs = "splits: int64, values: T, weights: output_type", OUTPUTS, ATTRS, .compute = ragged_compute,
-    .doc = "How often each number occurs in every row of a ragged tensor.");
+TW_OP(RaggedCountSparseOutput, .inputs = "splits: int64, values: T, weights: output_type", OUTPUTS, ATTRS,
+      .compute = ragged_compute, .doc = "How often each number occurs in every row of a ragged tensor.");

@@ -1,4 +1,5 @@
-/* SparseCross, SparseCrossV2: every combination of the features of a row, one of each input, as joined texts or as a hash of them. */
+/* SparseCross, SparseCrossV2: every combination of the features of a row, one of each input, as joined texts or as a hash of
+ * them. */
 #include "op/sparse/sparse.h"
 #include "op/text/text.h"
 #include "rows.h"
@@ -30,10 +31,11 @@ static tw_status read_sparse(tw__kernel *kernel, crossing *c, int i, int count)
     tw__sparse s;
     TW_TRY(tw__sparse_read(kernel, i, count + i, 2 * count + i, &s));
     if (s.rank != 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected D2 of index to be 2 got %d at position %d [Op:%s]", s.rank, i, kernel->op->name);
-    if (c->rows >= 0 && s.shape[0] != c->rows)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected batch size %lld got %lld at position %d [Op:%s]", (long long)c->rows, (long long)s.shape[0], i,
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected D2 of index to be 2 got %d at position %d [Op:%s]", s.rank, i,
                         kernel->op->name);
+    if (c->rows >= 0 && s.shape[0] != c->rows)
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected batch size %lld got %lld at position %d [Op:%s]", (long long)c->rows,
+                        (long long)s.shape[0], i, kernel->op->name);
     c->rows = s.shape[0];
     feature *f = &c->features[i];
     f->values = s.values;
@@ -54,8 +56,8 @@ static tw_status read_dense(tw__kernel *kernel, crossing *c, int i, int input)
 {
     const tw_tensor *values = kernel->inputs[input];
     if (values->shape.rank != 2 || (c->rows >= 0 && values->shape.dims[0] != c->rows))
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected a matrix of batch size %lld, got shape %s at position %d [Op:%s]", (long long)c->rows,
-                        tw__shape_text(&values->shape), i, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected a matrix of batch size %lld, got shape %s at position %d [Op:%s]",
+                        (long long)c->rows, tw__shape_text(&values->shape), i, kernel->op->name);
     c->rows = values->shape.dims[0];
     feature *f = &c->features[i];
     f->values = values;
@@ -84,7 +86,8 @@ static tw_status combinations(const tw_op *op, const crossing *c, int64_t row, i
 {
     *count = c->count ? 1 : 0;
     for (int i = 0; i < c->count; i++) {
-        if (__builtin_mul_overflow(*count, c->features[i].starts[row + 1] - c->features[i].starts[row], count) || *count > ((int64_t)1 << 40))
+        if (__builtin_mul_overflow(*count, c->features[i].starts[row + 1] - c->features[i].starts[row], count) ||
+            *count > ((int64_t)1 << 40))
             return tw__fail(TW_INVALID_ARGUMENT, "row %lld has too many combinations [Op:%s]", (long long)row, op->name);
     }
     return TW_OK;
@@ -100,7 +103,8 @@ static int64_t place_of(const crossing *c, int64_t row, int64_t k, int i)
     return f->order ? f->order[place] : place;
 }
 
-static tw_status write_text(const crossing *c, int64_t row, int64_t k, tw_string separator, tw_tensor *out, int64_t at, tw__text *text)
+static tw_status write_text(const crossing *c, int64_t row, int64_t k, tw_string separator, tw_tensor *out, int64_t at,
+                            tw__text *text)
 {
     tw__text_clear(text);
     for (int i = 0; i < c->count; i++) {
@@ -184,7 +188,8 @@ static tw_status cross_compute(tw__kernel *kernel)
         return tw__fail(TW_INVALID_ARGUMENT, "out_type must be int64 for hashes and string for texts [Op:%s]", kernel->op->name);
     tw_status status = read_features(kernel, &c, kernel->input_count);
     if (status == TW_OK)
-        status = cross(kernel, &c, (tw_string){ "_X_", 3 }, (uint64_t)TW_ATTR(kernel, "hash_key")->i, TW_ATTR(kernel, "num_buckets")->i);
+        status = cross(kernel, &c, (tw_string){ "_X_", 3 }, (uint64_t)TW_ATTR(kernel, "hash_key")->i,
+                       TW_ATTR(kernel, "num_buckets")->i);
     end(&c);
     return status;
 }
@@ -202,15 +207,15 @@ static tw_status cross_texts_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(SparseCross,
-    .inputs = "indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types",
-    .outputs = "output_indices: int64, output_values: out_type, output_shape: int64",
-    .attrs = "N: int >= 0, hashed_output: bool, num_buckets: int >= 0, hash_key: int, sparse_types: list({int64, string}) >= 0, dense_types: list({int64, string}) >= 0, "
-             "out_type: {int64, string}, internal_type: {int64, string}",
-    .shape = cross_shape, .compute = cross_compute, .doc = "Combinations of the features of rows, as texts or hashes.");
+TW_OP(SparseCross, .inputs = "indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types",
+      .outputs = "output_indices: int64, output_values: out_type, output_shape: int64",
+      .attrs = "N: int >= 0, hashed_output: bool, num_buckets: int >= 0, hash_key: int, sparse_types: list({int64, string}) >= "
+               "0, dense_types: list({int64, string}) >= 0, "
+               "out_type: {int64, string}, internal_type: {int64, string}",
+      .shape = cross_shape, .compute = cross_compute, .doc = "Combinations of the features of rows, as texts or hashes.");
 
 TW_OP(SparseCrossV2,
-    .inputs = "indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types, sep: string",
-    .outputs = "output_indices: int64, output_values: string, output_shape: int64",
-    .attrs = "N: int >= 0, sparse_types: list({int64, string}) >= 0, dense_types: list({int64, string}) >= 0", .shape = cross_shape,
-    .compute = cross_texts_compute, .doc = "Combinations of the features of rows, as texts.");
+      .inputs = "indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types, sep: string",
+      .outputs = "output_indices: int64, output_values: string, output_shape: int64",
+      .attrs = "N: int >= 0, sparse_types: list({int64, string}) >= 0, dense_types: list({int64, string}) >= 0",
+      .shape = cross_shape, .compute = cross_texts_compute, .doc = "Combinations of the features of rows, as texts.");

@@ -1,4 +1,5 @@
-/* Sparse tensors with ordinary ones: SparseToDense, SparseTensorDenseAdd, SparseTensorDenseMatMul, SparseDenseCwiseAdd, -Mul and -Div. */
+/* Sparse tensors with ordinary ones: SparseToDense, SparseTensorDenseAdd, SparseTensorDenseMatMul, SparseDenseCwiseAdd, -Mul and
+ * -Div. */
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "op/sparse/sparse.h"
@@ -10,7 +11,8 @@
 static tw_status to_dense_shape(tw__inference *inference)
 {
     if (inference->shapes[0]->rank > 2)
-        return tw__fail(TW_INVALID_ARGUMENT, "sparse_indices should be a scalar, vector, or matrix, got shape %s [Op:SparseToDense]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "sparse_indices should be a scalar, vector, or matrix, got shape %s [Op:SparseToDense]",
                         tw__shape_text(inference->shapes[0]));
     TW_TRY(tw__need_rank(inference, 1, 1));
     if (inference->values[1])
@@ -25,10 +27,12 @@ static tw_status to_dense_shape(tw__inference *inference)
 
 static tw_status to_dense_compute(tw__kernel *kernel)
 {
-    const tw_tensor *given = kernel->inputs[0], *sizes = kernel->inputs[1], *values = kernel->inputs[2], *other = kernel->inputs[3];
+    const tw_tensor *given = kernel->inputs[0], *sizes = kernel->inputs[1], *values = kernel->inputs[2],
+                    *other = kernel->inputs[3];
     int64_t count = given->shape.rank > 0 ? given->shape.dims[0] : 1, width = given->shape.rank > 1 ? given->shape.dims[1] : 1;
     if (sizes->shape.rank != 1 || sizes->count != width)
-        return tw__fail(TW_INVALID_ARGUMENT, "output_shape has incorrect number of elements: %lld should be: %lld [Op:SparseToDense]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "output_shape has incorrect number of elements: %lld should be: %lld [Op:SparseToDense]",
                         (long long)sizes->count, (long long)width);
     if (values->shape.rank > 1 || (values->shape.rank == 1 && values->count != count))
         return tw__fail(TW_INVALID_ARGUMENT, "sparse_values has incorrect shape %s, should be [] or [%lld] [Op:SparseToDense]",
@@ -68,7 +72,8 @@ static tw_status to_dense_compute(tw__kernel *kernel)
         for (int k = 0; k < shape.rank; k++)
             at += s.indices[i * shape.rank + k] * strides[k];
         if (plain)
-            status = tw__copy_elements(out->dtype, tw__element_at(out, at), tw__element_at(values, values->shape.rank ? i : 0), 1);
+            status =
+                tw__copy_elements(out->dtype, tw__element_at(out, at), tw__element_at(values, values->shape.rank ? i : 0), 1);
         else
             from[at] = i + 1;
     }
@@ -100,10 +105,10 @@ static tw_status to_dense_gradient(tw__gradient *g)
     return TW_OK;
 }
 
-TW_OP(SparseToDense,
-    .inputs = "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T", .outputs = "dense: T",
-    .attrs = "validate_indices: bool = true, T: type, Tindices: {int32, int64}", .shape = to_dense_shape, .compute = to_dense_compute,
-    .gradient = to_dense_gradient, .doc = "A tensor with values at some places and one value at all others.");
+TW_OP(SparseToDense, .inputs = "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T",
+      .outputs = "dense: T", .attrs = "validate_indices: bool = true, T: type, Tindices: {int32, int64}", .shape = to_dense_shape,
+      .compute = to_dense_compute, .gradient = to_dense_gradient,
+      .doc = "A tensor with values at some places and one value at all others.");
 
 /* ---- SparseTensorDenseAdd ---- */
 
@@ -130,14 +135,15 @@ static tw_status add_compute(tw__kernel *kernel)
     if (!out)
         return tw__error_status();
     if (kernel->inputs[0]->dtype != TW_INT64)
-        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "indices of dtype %s are not supported", tw_dtype_name(kernel->inputs[0]->dtype));
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "indices of dtype %s are not supported",
+                          tw_dtype_name(kernel->inputs[0]->dtype));
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, &s));
     bool same = s.rank == b->shape.rank;
     for (int i = 0; same && i < s.rank; i++)
         same = s.shape[i] == b->shape.dims[i];
     if (!same)
-        return tw__fail(TW_INVALID_ARGUMENT, "Dimensions of the sparse tensor and of b (%s) are not equal [Op:%s]", tw__shape_text(&b->shape),
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Dimensions of the sparse tensor and of b (%s) are not equal [Op:%s]",
+                        tw__shape_text(&b->shape), kernel->op->name);
     TW_TRY(tw__copy_elements(out->dtype, out->data, b->data, b->count));
     int64_t strides[TW_MAX_RANK];
     tw__strides(&b->shape, strides);
@@ -159,11 +165,12 @@ static tw_status add_gradient(tw__gradient *g)
     return (g->wanted[1] && !g->input_grads[1]) ? tw__error_status() : TW_OK;
 }
 
-TW_OP(SparseTensorDenseAdd,
-    .inputs = "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T", .outputs = "output: T",
-    .attrs = "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
-             "half, uint32, uint64}, Tindices: {int32, int64}",
-    .shape = add_shape, .compute = add_compute, .gradient = add_gradient, .doc = "A sparse tensor plus a tensor of the same shape.");
+TW_OP(SparseTensorDenseAdd, .inputs = "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T", .outputs = "output: T",
+      .attrs = "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, "
+               "quint16, uint16, complex128, "
+               "half, uint32, uint64}, Tindices: {int32, int64}",
+      .shape = add_shape, .compute = add_compute, .gradient = add_gradient,
+      .doc = "A sparse tensor plus a tensor of the same shape.");
 
 /* ---- SparseDenseCwiseAdd, -Mul, -Div: only at the places that are there ---- */
 
@@ -183,7 +190,8 @@ static tw_tensor *picked_elements(tw__kernel *kernel, const tw__sparse *s)
     for (int k = 0; fits && k < dense->shape.rank; k++)
         fits = dense->shape.dims[k] == 1 || dense->shape.dims[k] == s->shape[skipped + k];
     if (!fits) {
-        tw__fail(TW_INVALID_ARGUMENT, "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: dense side is %s [Op:%s]",
+        tw__fail(TW_INVALID_ARGUMENT,
+                 "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: dense side is %s [Op:%s]",
                  tw__shape_text(&dense->shape), kernel->op->name);
         return NULL;
     }
@@ -205,7 +213,13 @@ static tw_status run_binary(const tw_op *op, tw_tensor *x, tw_tensor *y, tw_tens
 {
     tw_dtype dtype = out->dtype;
     tw_attr attrs[1] = { { .name = "T", .kind = TW_ATTR_TYPE, .type = dtype } };
-    tw__kernel inner = { .op = op, .input_count = 2, .output_count = 1, .inputs = TW_IN(x, y), .outputs = &out, .attrs = attrs, .out_dtypes = &dtype };
+    tw__kernel inner = { .op = op,
+                         .input_count = 2,
+                         .output_count = 1,
+                         .inputs = TW_IN(x, y),
+                         .outputs = &out,
+                         .attrs = attrs,
+                         .out_dtypes = &dtype };
     return op->compute(&inner);
 }
 
@@ -217,7 +231,9 @@ static tw_status cwise_compute(tw__kernel *kernel)
     tw_auto tw_tensor *picked = out ? picked_elements(kernel, &s) : NULL;
     if (!picked)
         return tw__error_status();
-    const tw_op *op = kernel->op == &tw__op_SparseDenseCwiseAdd ? &tw__op_AddV2 : kernel->op == &tw__op_SparseDenseCwiseMul ? &tw__op_Mul : &tw__op_Div;
+    const tw_op *op = kernel->op == &tw__op_SparseDenseCwiseAdd   ? &tw__op_AddV2
+                      : kernel->op == &tw__op_SparseDenseCwiseMul ? &tw__op_Mul
+                                                                  : &tw__op_Div;
     return run_binary(op, kernel->inputs[1], picked, out);
 }
 
@@ -259,18 +275,19 @@ static tw_status divide_gradient(tw__gradient *g)
     return (g->wanted[1] && !g->input_grads[1]) || (g->wanted[3] && !g->input_grads[3]) ? tw__error_status() : TW_OK;
 }
 
-#define CWISE_ATTRS                                                                                                                                \
-    "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, " \
+#define CWISE_ATTRS                                                                                                              \
+    "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
+    "complex128, half, "                                                                                                         \
     "uint32, uint64}"
 
-TW_OP(SparseDenseCwiseAdd,
-    .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T", .outputs = "output: T", .attrs = CWISE_ATTRS, .shape = cwise_shape,
-    .compute = cwise_compute, .no_gradient = true, .doc = "The values of a sparse tensor plus what stands at their places in a tensor.");
+TW_OP(SparseDenseCwiseAdd, .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T", .outputs = "output: T",
+      .attrs = CWISE_ATTRS, .shape = cwise_shape, .compute = cwise_compute, .no_gradient = true,
+      .doc = "The values of a sparse tensor plus what stands at their places in a tensor.");
 
-TW_OP(SparseDenseCwiseMul,
-    .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T", .outputs = "output: T", .attrs = CWISE_ATTRS, .shape = cwise_shape,
-    .compute = cwise_compute, .gradient = multiply_gradient, .doc = "The values of a sparse tensor times what stands at their places in a tensor.");
+TW_OP(SparseDenseCwiseMul, .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T", .outputs = "output: T",
+      .attrs = CWISE_ATTRS, .shape = cwise_shape, .compute = cwise_compute, .gradient = multiply_gradient,
+      .doc = "The values of a sparse tensor times what stands at their places in a tensor.");
 
-TW_OP(SparseDenseCwiseDiv,
-    .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T", .outputs = "output: T", .attrs = CWISE_ATTRS, .shape = cwise_shape,
-    .compute = cwise_compute, .gradient = divide_gradient, .doc = "The values of a sparse tensor by what stands at their places in a tensor.");
+TW_OP(SparseDenseCwiseDiv, .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T", .outputs = "output: T",
+      .attrs = CWISE_ATTRS, .shape = cwise_shape, .compute = cwise_compute, .gradient = divide_gradient,
+      .doc = "The values of a sparse tensor by what stands at their places in a tensor.");

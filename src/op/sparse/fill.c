@@ -68,10 +68,10 @@ static tw_status fill_gradient(tw__gradient *g)
     return TW_OK;
 }
 
-TW_OP(SparseFillEmptyRows,
-    .inputs = "indices: int64, values: T, dense_shape: int64, default_value: T",
-    .outputs = "output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64", .attrs = "T: type", .shape = fill_shape,
-    .compute = fill_compute, .gradient = fill_gradient, .doc = "A sparse tensor in which every row has a value: one that is given, where there is none.");
+TW_OP(SparseFillEmptyRows, .inputs = "indices: int64, values: T, dense_shape: int64, default_value: T",
+      .outputs = "output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
+      .attrs = "T: type", .shape = fill_shape, .compute = fill_compute, .gradient = fill_gradient,
+      .doc = "A sparse tensor in which every row has a value: one that is given, where there is none.");
 
 static tw_status fill_grad_shape(tw__inference *inference)
 {
@@ -93,8 +93,8 @@ static tw_status fill_grad_compute(tw__kernel *kernel)
     for (int64_t i = 0; status == TW_OK && i < map->count; i++) {
         int64_t at = ((const int64_t *)map->data)[i];
         if (at < 0 || at >= dy->count) {
-            status = tw__fail(TW_INVALID_ARGUMENT, "Elements in reverse index must be in [0, %lld) but got %lld [Op:%s]", (long long)dy->count, (long long)at,
-                              kernel->op->name);
+            status = tw__fail(TW_INVALID_ARGUMENT, "Elements in reverse index must be in [0, %lld) but got %lld [Op:%s]",
+                              (long long)dy->count, (long long)at, kernel->op->name);
             break;
         }
         used[at] = true;
@@ -109,6 +109,5 @@ static tw_status fill_grad_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(SparseFillEmptyRowsGrad,
-    .inputs = "reverse_index_map: int64, grad_values: T", .outputs = "d_values: T, d_default_value: T", .attrs = "T: type", .shape = fill_grad_shape,
-    .compute = fill_grad_compute, .doc = "The gradient of SparseFillEmptyRows.");
+TW_OP(SparseFillEmptyRowsGrad, .inputs = "reverse_index_map: int64, grad_values: T", .outputs = "d_values: T, d_default_value: T",
+      .attrs = "T: type", .shape = fill_grad_shape, .compute = fill_grad_compute, .doc = "The gradient of SparseFillEmptyRows.");

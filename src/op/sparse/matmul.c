@@ -26,18 +26,18 @@ static tw_status multiply_shape(tw__inference *inference)
     return TW_OK;
 }
 
-#define LOOP(name, type, conjugate)                                                                                                    \
-    static void name(const product *p)                                                                                                 \
-    {                                                                                                                                  \
-        const type *values = p->values->data, *b = p->b->data;                                                                         \
-        type *out = p->out->data;                                                                                                      \
-        for (int64_t i = 0; i < p->count; i++) {                                                                                       \
-            const int64_t *at = p->indices + 2 * i;                                                                                    \
-            const type *row = b + at[!p->adjoint_a] * p->b_row;                                                                        \
-            type *to = out + at[p->adjoint_a] * p->columns, value = p->adjoint_a ? conjugate(values[i]) : values[i];                   \
-            for (int64_t k = 0; k < p->columns; k++)                                                                                   \
-                to[k] += value * (p->adjoint_b ? conjugate(row[k * p->b_column]) : row[k * p->b_column]);                              \
-        }                                                                                                                              \
+#define LOOP(name, type, conjugate)                                                                                              \
+    static void name(const product *p)                                                                                           \
+    {                                                                                                                            \
+        const type *values = p->values->data, *b = p->b->data;                                                                   \
+        type *out = p->out->data;                                                                                                \
+        for (int64_t i = 0; i < p->count; i++) {                                                                                 \
+            const int64_t *at = p->indices + 2 * i;                                                                              \
+            const type *row = b + at[!p->adjoint_a] * p->b_row;                                                                  \
+            type *to = out + at[p->adjoint_a] * p->columns, value = p->adjoint_a ? conjugate(values[i]) : values[i];             \
+            for (int64_t k = 0; k < p->columns; k++)                                                                             \
+                to[k] += value * (p->adjoint_b ? conjugate(row[k * p->b_column]) : row[k * p->b_column]);                        \
+        }                                                                                                                        \
     }
 #define SAME(x) (x)
 LOOP(multiply_float, float, SAME)
@@ -58,15 +58,19 @@ static tw_status multiply_compute(tw__kernel *kernel)
     bool adjoint_a = TW_ATTR(kernel, "adjoint_a")->b, adjoint_b = TW_ATTR(kernel, "adjoint_b")->b;
     int64_t inner = s.shape[!adjoint_a], rows = s.shape[adjoint_a], columns = b->shape.dims[!adjoint_b];
     if (b->shape.dims[adjoint_b] != inner)
-        return tw__fail(TW_INVALID_ARGUMENT, "Cannot multiply A and B because inner dimension does not match: %lld vs. %lld.  Did you forget a "
-                                             "transpose?  Dimensions of A: [%lld, %lld).  Dimensions of B: %s [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Cannot multiply A and B because inner dimension does not match: %lld vs. %lld.  Did you forget a "
+                        "transpose?  Dimensions of A: [%lld, %lld).  Dimensions of B: %s [Op:%s]",
                         (long long)inner, (long long)b->shape.dims[adjoint_b], (long long)s.shape[0], (long long)s.shape[1],
                         tw__shape_text(&b->shape), kernel->op->name);
     tw_tensor *out = tw__output(kernel, 0, &TW_SHAPE(rows, columns));
     if (!out)
         return tw__error_status();
     memset(out->data, 0, (size_t)out->count * tw__element_size(out->dtype));
-    product p = { s.indices, s.values, b, out, s.count, columns, adjoint_b ? 1 : b->shape.dims[1], adjoint_b ? b->shape.dims[1] : 1, adjoint_a, adjoint_b };
+    product p = {
+        s.indices, s.values, b, out, s.count, columns, adjoint_b ? 1 : b->shape.dims[1], adjoint_b ? b->shape.dims[1] : 1,
+        adjoint_a, adjoint_b
+    };
     switch (out->dtype) {
     case TW_FLOAT32:
         multiply_float(&p);
@@ -141,7 +145,7 @@ static tw_status multiply_gradient(tw__gradient *g)
     return (g->wanted[1] && !g->input_grads[1]) || (g->wanted[3] && !g->input_grads[3]) ? tw__error_status() : TW_OK;
 }
 
-TW_OP(SparseTensorDenseMatMul,
-    .inputs = "a_indices: Tindices, a_values: T, a_shape: int64, b: T", .outputs = "product: T",
-    .attrs = "T: type, Tindices: {int32, int64} = int64, adjoint_a: bool = false, adjoint_b: bool = false", .shape = multiply_shape,
-    .compute = multiply_compute, .gradient = multiply_gradient, .doc = "A sparse matrix times a dense one.");
+TW_OP(SparseTensorDenseMatMul, .inputs = "a_indices: Tindices, a_values: T, a_shape: int64, b: T", .outputs = "product: T",
+      .attrs = "T: type, Tindices: {int32, int64} = int64, adjoint_a: bool = false, adjoint_b: bool = false",
+      .shape = multiply_shape, .compute = multiply_compute, .gradient = multiply_gradient,
+      .doc = "A sparse matrix times a dense one.");

@@ -18,7 +18,8 @@ static tw_status reorder_compute(tw__kernel *kernel)
 {
     tw__sparse s;
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, &s));
-    tw_tensor *indices = tw__output(kernel, 0, &kernel->inputs[0]->shape), *values = tw__output(kernel, 1, &kernel->inputs[1]->shape);
+    tw_tensor *indices = tw__output(kernel, 0, &kernel->inputs[0]->shape),
+              *values = tw__output(kernel, 1, &kernel->inputs[1]->shape);
     int64_t *order = indices && values ? tw__sparse_order(s.indices, s.count, s.rank) : NULL;
     if (!order)
         return tw__error_status();
@@ -36,11 +37,13 @@ static tw_status reorder_gradient(tw__gradient *g)
 {
     if (!g->wanted[1] || !g->output_grads[1])
         return TW_OK;
-    tw_auto tw_tensor *count = tw__call(&tw__op_Size, TW_IN(g->inputs[1]), 1, NULL, 0), *zero = tw_tensor_int(0), *one = tw_tensor_int(1);
+    tw_auto tw_tensor *count = tw__call(&tw__op_Size, TW_IN(g->inputs[1]), 1, NULL, 0), *zero = tw_tensor_int(0),
+                      *one = tw_tensor_int(1);
     tw_auto tw_tensor *numbers = count && zero && one ? tw__call(&tw__op_Range, TW_IN(zero, count, one), 3, NULL, 0) : NULL;
     tw_tensor *made[2] = { NULL, NULL };
     int outputs = 2;
-    if (!numbers || tw__apply(&tw__op_SparseReorder, TW_IN(g->inputs[0], numbers, g->inputs[2]), 3, NULL, 0, made, &outputs) != TW_OK)
+    if (!numbers ||
+        tw__apply(&tw__op_SparseReorder, TW_IN(g->inputs[0], numbers, g->inputs[2]), 3, NULL, 0, made, &outputs) != TW_OK)
         return tw__error_status();
     tw_auto tw_tensor *places = TW_UNARY(InvertPermutation, made[1]);
     tw_release(made[0]);
@@ -49,9 +52,9 @@ static tw_status reorder_gradient(tw__gradient *g)
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 
-TW_OP(SparseReorder,
-    .inputs = "input_indices: int64, input_values: T, input_shape: int64", .outputs = "output_indices: int64, output_values: T", .attrs = "T: type",
-    .shape = reorder_shape, .compute = reorder_compute, .gradient = reorder_gradient, .doc = "The values in the order of their places.");
+TW_OP(SparseReorder, .inputs = "input_indices: int64, input_values: T, input_shape: int64",
+      .outputs = "output_indices: int64, output_values: T", .attrs = "T: type", .shape = reorder_shape,
+      .compute = reorder_compute, .gradient = reorder_gradient, .doc = "The values in the order of their places.");
 
 /* ---- SparseReshape ---- */
 
@@ -83,27 +86,33 @@ static tw_status reshape_compute(tw__kernel *kernel)
     for (int64_t i = 0; i < count; i++) {
         sizes[i] = ((const int64_t *)wanted->data)[i];
         if (sizes[i] == -1 && open >= 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "only one output dimension may be -1, not both %lld and %lld [Op:%s]", (long long)open, (long long)i,
-                            kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "only one output dimension may be -1, not both %lld and %lld [Op:%s]",
+                            (long long)open, (long long)i, kernel->op->name);
         if (sizes[i] == -1)
             open = i;
         else if (sizes[i] < 0 || __builtin_mul_overflow(known, sizes[i], &known))
-            return tw__fail(TW_INVALID_ARGUMENT, "size %lld must be non-negative, not %lld [Op:%s]", (long long)i, (long long)sizes[i], kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "size %lld must be non-negative, not %lld [Op:%s]", (long long)i,
+                            (long long)sizes[i], kernel->op->name);
     }
     if (open >= 0) {
         if (known == 0)
-            return tw__fail(TW_INVALID_ARGUMENT, "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are "
-                                                 "non-zero [Op:%s]",
-                            kernel->op->name);
+            return tw__fail(
+                TW_INVALID_ARGUMENT,
+                "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are "
+                "non-zero [Op:%s]",
+                kernel->op->name);
         sizes[open] = whole / known;
         if (sizes[open] * known != whole)
-            return tw__fail(TW_INVALID_ARGUMENT, "Input to reshape is a SparseTensor with %lld dense values, but the requested shape requires a multiple of "
-                                                 "%lld. [Op:%s]",
-                            (long long)whole, (long long)known, kernel->op->name);
+            return tw__fail(
+                TW_INVALID_ARGUMENT,
+                "Input to reshape is a SparseTensor with %lld dense values, but the requested shape requires a multiple of "
+                "%lld. [Op:%s]",
+                (long long)whole, (long long)known, kernel->op->name);
         known = whole;
     }
     if (known != whole)
-        return tw__fail(TW_INVALID_ARGUMENT, "Input to reshape is a tensor with %lld dense values, but the requested shape has %lld. [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Input to reshape is a tensor with %lld dense values, but the requested shape has %lld. [Op:%s]",
                         (long long)whole, (long long)known, kernel->op->name);
     for (int64_t i = 0; i < s.count; i++) {
         int64_t at = 0;
@@ -117,9 +126,9 @@ static tw_status reshape_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(SparseReshape,
-    .inputs = "input_indices: int64, input_shape: int64, new_shape: int64", .outputs = "output_indices: int64, output_shape: int64", .attrs = "",
-    .shape = reshape_shape, .compute = reshape_compute, .doc = "The places of values under another shape.");
+TW_OP(SparseReshape, .inputs = "input_indices: int64, input_shape: int64, new_shape: int64",
+      .outputs = "output_indices: int64, output_shape: int64", .attrs = "", .shape = reshape_shape, .compute = reshape_compute,
+      .doc = "The places of values under another shape.");
 
 /* ---- SparseSlice ---- */
 
@@ -149,7 +158,8 @@ static tw_status slice_compute(tw__kernel *kernel)
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, &s));
     const tw_tensor *starts = kernel->inputs[3], *sizes = kernel->inputs[4];
     if (starts->count != s.rank || sizes->count != s.rank || starts->shape.rank != 1 || sizes->shape.rank != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected start and size to be vectors of length %d but got shapes %s and %s [Op:%s]", s.rank,
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Expected start and size to be vectors of length %d but got shapes %s and %s [Op:%s]", s.rank,
                         tw__shape_text(&starts->shape), tw__shape_text(&sizes->shape), kernel->op->name);
     const int64_t *start = starts->data, *size = sizes->data;
     int64_t count = 0;
@@ -176,16 +186,17 @@ static tw_status slice_compute(tw__kernel *kernel)
 static tw_status slice_gradient(tw__gradient *g)
 {
     if (g->wanted[1] && g->output_grads[1]) {
-        tw__grad_set(g, 1, tw__call(&tw__op_SparseSliceGrad, TW_IN(g->output_grads[1], g->inputs[0], g->inputs[3], g->outputs[0]), 4, NULL, 0));
+        tw__grad_set(
+            g, 1,
+            tw__call(&tw__op_SparseSliceGrad, TW_IN(g->output_grads[1], g->inputs[0], g->inputs[3], g->outputs[0]), 4, NULL, 0));
         return g->input_grads[1] ? TW_OK : tw__error_status();
     }
     return TW_OK;
 }
 
-TW_OP(SparseSlice,
-    .inputs = "indices: int64, values: T, shape: int64, start: int64, size: int64",
-    .outputs = "output_indices: int64, output_values: T, output_shape: int64", .attrs = "T: type", .shape = slice_shape, .compute = slice_compute,
-    .gradient = slice_gradient, .doc = "The values inside of a box.");
+TW_OP(SparseSlice, .inputs = "indices: int64, values: T, shape: int64, start: int64, size: int64",
+      .outputs = "output_indices: int64, output_values: T, output_shape: int64", .attrs = "T: type", .shape = slice_shape,
+      .compute = slice_compute, .gradient = slice_gradient, .doc = "The values inside of a box.");
 
 static tw_status slice_grad_shape(tw__inference *inference)
 {
@@ -214,15 +225,17 @@ static tw_status slice_grad_compute(tw__kernel *kernel)
         if (same)
             TW_TRY(tw__copy_elements(out->dtype, tw__element_at(out, i), tw__element_at(dy, next++), 1));
     }
-    return next == to->shape.dims[0] ? TW_OK
-                                     : tw__fail(TW_INVALID_ARGUMENT, "Elements of backprop_val_grad aren't all propagated. [Op:%s]", kernel->op->name);
+    return next == to->shape.dims[0]
+               ? TW_OK
+               : tw__fail(TW_INVALID_ARGUMENT, "Elements of backprop_val_grad aren't all propagated. [Op:%s]", kernel->op->name);
 }
 
-TW_OP(SparseSliceGrad,
-    .inputs = "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64", .outputs = "val_grad: T",
-    .attrs = "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
-             "half, uint32, uint64}",
-    .shape = slice_grad_shape, .compute = slice_grad_compute, .doc = "The gradient of SparseSlice: zeros outside of the box.");
+TW_OP(SparseSliceGrad, .inputs = "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64",
+      .outputs = "val_grad: T",
+      .attrs = "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, "
+               "quint16, uint16, complex128, "
+               "half, uint32, uint64}",
+      .shape = slice_grad_shape, .compute = slice_grad_compute, .doc = "The gradient of SparseSlice: zeros outside of the box.");
 
 /* ---- SparseConcat ---- */
 
@@ -250,16 +263,18 @@ static tw_status concat_compute(tw__kernel *kernel)
     int64_t given = TW_ATTR(kernel, "concat_dim")->i, total = 0, rank = first.rank;
     int axis;
     if (!tw__axis_normal(given, first.rank, &axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "Concat dimension must be in range [%d, %d), got %lld [Op:%s]", -first.rank, first.rank, (long long)given,
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Concat dimension must be in range [%d, %d), got %lld [Op:%s]", -first.rank,
+                        first.rank, (long long)given, kernel->op->name);
     for (int i = 0; i < count; i++) {
         TW_TRY(tw__sparse_read(kernel, i, count + i, 2 * count + i, &s));
         if (s.rank != rank)
-            return tw__fail(TW_INVALID_ARGUMENT, "Ranks of all input tensors must match: expected %lld but got %d at position %d [Op:%s]", (long long)rank,
-                            s.rank, i, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT,
+                            "Ranks of all input tensors must match: expected %lld but got %d at position %d [Op:%s]",
+                            (long long)rank, s.rank, i, kernel->op->name);
         for (int k = 0; k < rank; k++) {
             if (k != axis && s.shape[k] != first.shape[k])
-                return tw__fail(TW_INVALID_ARGUMENT, "Input shapes must match: expected %lld for dimension %d but got %lld at position %d [Op:%s]",
+                return tw__fail(TW_INVALID_ARGUMENT,
+                                "Input shapes must match: expected %lld for dimension %d but got %lld at position %d [Op:%s]",
                                 (long long)first.shape[k], k, (long long)s.shape[k], i, kernel->op->name);
         }
         total += s.count;
@@ -283,8 +298,10 @@ static tw_status concat_compute(tw__kernel *kernel)
     if (status == TW_OK && !(order = tw__sparse_order(joined->data, total, (int)rank)))
         status = tw__error_status();
     for (int64_t i = 0; status == TW_OK && i < total; i++) {
-        memcpy((int64_t *)out_indices->data + i * rank, (int64_t *)joined->data + order[i] * rank, (size_t)rank * sizeof(int64_t));
-        status = tw__copy_elements(out_values->dtype, tw__element_at(out_values, i), tw__element_at(sources[order[i]], places[order[i]]), 1);
+        memcpy((int64_t *)out_indices->data + i * rank, (int64_t *)joined->data + order[i] * rank,
+               (size_t)rank * sizeof(int64_t));
+        status = tw__copy_elements(out_values->dtype, tw__element_at(out_values, i),
+                                   tw__element_at(sources[order[i]], places[order[i]]), 1);
     }
     for (int k = 0; status == TW_OK && k < rank; k++)
         ((int64_t *)shape->data)[k] = k == axis ? offset : first.shape[k];
@@ -294,9 +311,9 @@ static tw_status concat_compute(tw__kernel *kernel)
     return status;
 }
 
-TW_OP(SparseConcat,
-    .inputs = "indices: N * int64, values: N * T, shapes: N * int64", .outputs = "output_indices: int64, output_values: T, output_shape: int64",
-    .attrs = "concat_dim: int, N: int >= 2, T: type", .shape = concat_shape, .compute = concat_compute, .doc = "Sparse tensors joined along a dimension.");
+TW_OP(SparseConcat, .inputs = "indices: N * int64, values: N * T, shapes: N * int64",
+      .outputs = "output_indices: int64, output_values: T, output_shape: int64", .attrs = "concat_dim: int, N: int >= 2, T: type",
+      .shape = concat_shape, .compute = concat_compute, .doc = "Sparse tensors joined along a dimension.");
 
 /* ---- SparseSplit ---- */
 
@@ -322,17 +339,19 @@ static tw_status split_compute(tw__kernel *kernel)
     TW_TRY(tw__sparse_read(kernel, 1, 2, 3, &s));
     TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[0], "split_dim", &given));
     if (!tw__axis_normal(given, s.rank, &axis))
-        return tw__fail(TW_INVALID_ARGUMENT, "Input split_dim should be between 0 and rank (%d), got %lld [Op:%s]", s.rank, (long long)given,
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Input split_dim should be between 0 and rank (%d), got %lld [Op:%s]", s.rank,
+                        (long long)given, kernel->op->name);
     if (pieces > s.shape[axis])
-        return tw__fail(TW_INVALID_ARGUMENT, "Input num_split should be between 1 and the splitting dimension size (%lld), got %lld [Op:%s]",
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "Input num_split should be between 1 and the splitting dimension size (%lld), got %lld [Op:%s]",
                         (long long)s.shape[axis], (long long)pieces, kernel->op->name);
     int64_t size = s.shape[axis] / pieces, larger = s.shape[axis] % pieces, begin = 0;
     for (int64_t p = 0; p < pieces; p++) {
         int64_t width = size + (p < larger), count = 0, to = 0;
         for (int64_t i = 0; i < s.count; i++)
             count += s.indices[i * s.rank + axis] >= begin && s.indices[i * s.rank + axis] < begin + width;
-        tw_tensor *indices = tw__output(kernel, (int)p, &TW_SHAPE(count, s.rank)), *values = tw__output(kernel, (int)(pieces + p), &TW_SHAPE(count)),
+        tw_tensor *indices = tw__output(kernel, (int)p, &TW_SHAPE(count, s.rank)),
+                  *values = tw__output(kernel, (int)(pieces + p), &TW_SHAPE(count)),
                   *shape = tw__output(kernel, (int)(2 * pieces + p), &TW_SHAPE(s.rank));
         if (!indices || !values || !shape)
             return tw__error_status();
@@ -351,7 +370,7 @@ static tw_status split_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(SparseSplit,
-    .inputs = "split_dim: int64, indices: int64, values: T, shape: int64",
-    .outputs = "output_indices: num_split * int64, output_values: num_split * T, output_shape: num_split * int64",
-    .attrs = "num_split: int >= 1, T: type", .shape = split_shape, .compute = split_compute, .doc = "A sparse tensor cut along a dimension.");
+TW_OP(SparseSplit, .inputs = "split_dim: int64, indices: int64, values: T, shape: int64",
+      .outputs = "output_indices: num_split * int64, output_values: num_split * T, output_shape: num_split * int64",
+      .attrs = "num_split: int >= 1, T: type", .shape = split_shape, .compute = split_compute,
+      .doc = "A sparse tensor cut along a dimension.");

@@ -1,13 +1,14 @@
-/* Two sparse tensors, place by place: SparseAdd and its gradient, SparseSparseMaximum, SparseSparseMinimum. Both stand in order, so one walk along
- * both meets every place once. */
+/* Two sparse tensors, place by place: SparseAdd and its gradient, SparseSparseMaximum, SparseSparseMinimum. Both stand in order,
+ * so one walk along both meets every place once. */
 #include <math.h>
 
 #include "op/gradient.h"
 #include "op/sparse/sparse.h"
 #include "rows.h"
 
-#define NUMBERS                                                                                                                                  \
-    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, " \
+#define NUMBERS                                                                                                                  \
+    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "     \
+    "complex128, half, "                                                                                                         \
     "uint32, uint64"
 #define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
 
@@ -24,11 +25,12 @@ static tw_status read_both(tw__kernel *kernel, tw__sparse *a, tw__sparse *b)
     TW_TRY(tw__sparse_read(kernel, 0, 1, 2, a));
     TW_TRY(tw__sparse_read(kernel, 3, 4, 5, b));
     if (a->rank != b->rank)
-        return tw__fail(TW_INVALID_ARGUMENT, "Ranks of input tensors must match, but saw ranks: %d and %d [Op:%s]", a->rank, b->rank, kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Ranks of input tensors must match, but saw ranks: %d and %d [Op:%s]", a->rank,
+                        b->rank, kernel->op->name);
     for (int i = 0; i < a->rank; i++) {
         if (a->shape[i] != b->shape[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "Operands' shapes do not match: got %lld and %lld for dimension %d [Op:%s]", (long long)a->shape[i],
-                            (long long)b->shape[i], i, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Operands' shapes do not match: got %lld and %lld for dimension %d [Op:%s]",
+                            (long long)a->shape[i], (long long)b->shape[i], i, kernel->op->name);
     }
     return TW_OK;
 }
@@ -42,9 +44,10 @@ static double magnitude(const tw_tensor *values, int64_t at)
     return fabs(tw_tensor_double_at(values, at));
 }
 
-/* The values at all places of both, one after the other; `indices` gets the places. Sums of both that are smaller than `least` are left out. */
-static tw_status merge(const tw__sparse *a, const tw__sparse *b, tw__combination kind, bool with_zero, double least, tw_tensor *indices,
-                       tw_tensor *values, int64_t *count)
+/* The values at all places of both, one after the other; `indices` gets the places. Sums of both that are smaller than `least`
+ * are left out. */
+static tw_status merge(const tw__sparse *a, const tw__sparse *b, tw__combination kind, bool with_zero, double least,
+                       tw_tensor *indices, tw_tensor *values, int64_t *count)
 {
     char zero[16] = { 0 };
     int64_t i = 0, k = 0, to = 0;
@@ -113,8 +116,8 @@ static tw_status combine(tw__kernel *kernel, tw__combination kind, bool with_zer
 static tw_status add_compute(tw__kernel *kernel)
 {
     if (kernel->inputs[6]->count != 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "The magnitude threshold must be a scalar: got shape %s [Op:%s]", tw__shape_text(&kernel->inputs[6]->shape),
-                        kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "The magnitude threshold must be a scalar: got shape %s [Op:%s]",
+                        tw__shape_text(&kernel->inputs[6]->shape), kernel->op->name);
     return combine(kernel, TW__COMBINE_ADD, false, tw_tensor_double_at(kernel->inputs[6], 0));
 }
 
@@ -124,16 +127,18 @@ static tw_status add_gradient(tw__gradient *g)
     int count = 2;
     if (!g->output_grads[1])
         return TW_OK;
-    TW_TRY(tw__apply(&tw__op_SparseAddGrad, TW_IN(g->output_grads[1], g->inputs[0], g->inputs[3], g->outputs[0]), 4, NULL, 0, made, &count));
+    TW_TRY(tw__apply(&tw__op_SparseAddGrad, TW_IN(g->output_grads[1], g->inputs[0], g->inputs[3], g->outputs[0]), 4, NULL, 0,
+                     made, &count));
     tw__grad_set(g, 1, made[0]);
     tw__grad_set(g, 4, made[1]);
     return TW_OK;
 }
 
 TW_OP(SparseAdd,
-    .inputs = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64, thresh: Treal",
-    .outputs = "sum_indices: int64, sum_values: T, sum_shape: int64", .attrs = "T: {" NUMBERS "}, Treal: {" REALS "}", .shape = add_shape,
-    .compute = add_compute, .gradient = add_gradient, .doc = "The sum of two sparse tensors, without values smaller than a limit.");
+      .inputs = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64, thresh: Treal",
+      .outputs = "sum_indices: int64, sum_values: T, sum_shape: int64", .attrs = "T: {" NUMBERS "}, Treal: {" REALS "}",
+      .shape = add_shape, .compute = add_compute, .gradient = add_gradient,
+      .doc = "The sum of two sparse tensors, without values smaller than a limit.");
 
 static tw_status add_grad_shape(tw__inference *inference)
 {
@@ -147,9 +152,11 @@ static tw_status add_grad_compute(tw__kernel *kernel)
     const tw_tensor *dy = kernel->inputs[0], *sum = kernel->inputs[3];
     for (int which = 0; which < 2; which++) {
         const tw_tensor *own = kernel->inputs[1 + which];
-        if (own->shape.rank != 2 || sum->shape.rank != 2 || own->shape.dims[1] != sum->shape.dims[1] || dy->count != sum->shape.dims[0])
-            return tw__fail(TW_INVALID_ARGUMENT, "the indices %s and %s and the gradient %s do not fit together [Op:%s]", tw__shape_text(&own->shape),
-                            tw__shape_text(&sum->shape), tw__shape_text(&dy->shape), kernel->op->name);
+        if (own->shape.rank != 2 || sum->shape.rank != 2 || own->shape.dims[1] != sum->shape.dims[1] ||
+            dy->count != sum->shape.dims[0])
+            return tw__fail(TW_INVALID_ARGUMENT, "the indices %s and %s and the gradient %s do not fit together [Op:%s]",
+                            tw__shape_text(&own->shape), tw__shape_text(&sum->shape), tw__shape_text(&dy->shape),
+                            kernel->op->name);
         int64_t count = own->shape.dims[0], k = 0;
         int rank = (int)own->shape.dims[1];
         tw_tensor *out = tw__output(kernel, which, &TW_SHAPE(count));
@@ -158,7 +165,8 @@ static tw_status add_grad_compute(tw__kernel *kernel)
         memset(out->data, 0, (size_t)count * tw__element_size(out->dtype));
         for (int64_t i = 0; i < count; i++) {
             int order = 1;
-            while (k < dy->count && (order = tw__sparse_compare((const int64_t *)own->data + i * rank, (const int64_t *)sum->data + k * rank, rank)) > 0)
+            while (k < dy->count && (order = tw__sparse_compare((const int64_t *)own->data + i * rank,
+                                                                (const int64_t *)sum->data + k * rank, rank)) > 0)
                 k++;
             if (k < dy->count && order == 0)
                 TW_TRY(tw__copy_elements(out->dtype, tw__element_at(out, i), tw__element_at(dy, k), 1));
@@ -167,9 +175,9 @@ static tw_status add_grad_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-TW_OP(SparseAddGrad,
-    .inputs = "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64", .outputs = "a_val_grad: T, b_val_grad: T",
-    .attrs = "T: {" NUMBERS "}", .shape = add_grad_shape, .compute = add_grad_compute, .doc = "The gradient of SparseAdd.");
+TW_OP(SparseAddGrad, .inputs = "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64",
+      .outputs = "a_val_grad: T, b_val_grad: T", .attrs = "T: {" NUMBERS "}", .shape = add_grad_shape,
+      .compute = add_grad_compute, .doc = "The gradient of SparseAdd.");
 
 static tw_status maximum_compute(tw__kernel *kernel)
 {
@@ -182,11 +190,11 @@ static tw_status minimum_compute(tw__kernel *kernel)
 }
 
 TW_OP(SparseSparseMaximum,
-    .inputs = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64",
-    .outputs = "output_indices: int64, output_values: T", .attrs = "T: {" REALS "}", .shape = add_shape, .compute = maximum_compute,
-    .doc = "The greater of two sparse tensors' elements, at the places of both.");
+      .inputs = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64",
+      .outputs = "output_indices: int64, output_values: T", .attrs = "T: {" REALS "}", .shape = add_shape,
+      .compute = maximum_compute, .doc = "The greater of two sparse tensors' elements, at the places of both.");
 
 TW_OP(SparseSparseMinimum,
-    .inputs = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64",
-    .outputs = "output_indices: int64, output_values: T", .attrs = "T: {" NUMBERS "}", .shape = add_shape, .compute = minimum_compute,
-    .doc = "The smaller of two sparse tensors' elements, at the places of both.");
+      .inputs = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64",
+      .outputs = "output_indices: int64, output_values: T", .attrs = "T: {" NUMBERS "}", .shape = add_shape,
+      .compute = minimum_compute, .doc = "The smaller of two sparse tensors' elements, at the places of both.");

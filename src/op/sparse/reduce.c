@@ -23,8 +23,8 @@ static tw_status plan(tw__kernel *kernel, reduction *r)
         int axis;
         int64_t given = tw_tensor_int_at(axes, i);
         if (!tw__axis_normal(given, r->s.rank, &axis))
-            return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction dimension %lld, for input with %d dimensions. [Op:%s]", (long long)given, r->s.rank,
-                            kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Invalid reduction dimension %lld, for input with %d dimensions. [Op:%s]",
+                            (long long)given, r->s.rank, kernel->op->name);
         r->reduced[axis] = true;
     }
     for (int i = 0; i < r->s.rank; i++) {
@@ -95,7 +95,8 @@ static tw_status sum_gradient(tw__gradient *g)
     tw_auto tw_tensor *rank = TW_UNARY(Size, sizes), *axes = rank ? TW_BINARY(FloorMod, g->inputs[3], rank) : NULL;
     tw_auto tw_tensor *once = axes ? TW_UNARY(OnesLike, axes) : NULL, *none = tw_tensor_int(0);
     tw_auto tw_tensor *hits = once ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(once, axes, rank), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *mask = hits && none ? TW_BINARY(Greater, hits, none) : NULL, *ones = mask ? TW_UNARY(OnesLike, sizes) : NULL;
+    tw_auto tw_tensor *mask = hits && none ? TW_BINARY(Greater, hits, none) : NULL,
+                      *ones = mask ? TW_UNARY(OnesLike, sizes) : NULL;
     tw_auto tw_tensor *kept = ones ? tw__call(&tw__op_SelectV2, TW_IN(mask, ones, sizes), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *dy = kept ? TW_BINARY(Reshape, g->output_grads[0], kept) : NULL;
     tw_auto tw_tensor *zeros = dy ? TW_UNARY(ZerosLike, indices) : NULL;
@@ -104,17 +105,18 @@ static tw_status sum_gradient(tw__gradient *g)
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 
-#define NUMBERS                                                                                                                                  \
-    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, " \
+#define NUMBERS                                                                                                                  \
+    "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, "     \
+    "complex128, half, "                                                                                                         \
     "uint32, uint64"
 #define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
 #define INPUTS .inputs = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32"
 
 TW_OP(SparseReduceSum, INPUTS, .outputs = "output: T", .attrs = "keep_dims: bool = false, T: {" NUMBERS "}", .shape = dense_shape,
-    .compute = dense_compute, .gradient = sum_gradient, .doc = "The sums of a sparse tensor over dimensions.");
+      .compute = dense_compute, .gradient = sum_gradient, .doc = "The sums of a sparse tensor over dimensions.");
 
 TW_OP(SparseReduceMax, INPUTS, .outputs = "output: T", .attrs = "keep_dims: bool = false, T: {" REALS "}", .shape = dense_shape,
-    .compute = dense_compute, .doc = "The greatest values of a sparse tensor over dimensions; zero where there are none.");
+      .compute = dense_compute, .doc = "The greatest values of a sparse tensor over dimensions; zero where there are none.");
 
 /* ---- sparse results ---- */
 
@@ -147,7 +149,8 @@ static tw_status sparse_compute(tw__kernel *kernel)
     for (int64_t i = 0; order && i < r.s.count; i++)
         groups += i == 0 || tw__sparse_compare(row + order[i - 1] * rank, row + order[i] * rank, rank) != 0;
     tw_tensor *indices = order ? tw__output(kernel, 0, &TW_SHAPE(groups, rank)) : NULL;
-    tw_tensor *values = indices ? tw__output(kernel, 1, &TW_SHAPE(groups)) : NULL, *shape = values ? tw__output(kernel, 2, &TW_SHAPE(rank)) : NULL;
+    tw_tensor *values = indices ? tw__output(kernel, 1, &TW_SHAPE(groups)) : NULL,
+              *shape = values ? tw__output(kernel, 2, &TW_SHAPE(rank)) : NULL;
     tw_status status = shape ? TW_OK : tw__error_status();
     int64_t at = -1;
     for (int64_t i = 0; status == TW_OK && i < r.s.count; i++) {
@@ -166,12 +169,12 @@ static tw_status sparse_compute(tw__kernel *kernel)
 }
 
 TW_OP(SparseReduceSumSparse, INPUTS, .outputs = "output_indices: int64, output_values: T, output_shape: int64",
-    .attrs = "keep_dims: bool = false, T: {" NUMBERS "}", .shape = sparse_shape, .compute = sparse_compute,
-    .doc = "The sums of a sparse tensor over dimensions, as a sparse tensor.");
+      .attrs = "keep_dims: bool = false, T: {" NUMBERS "}", .shape = sparse_shape, .compute = sparse_compute,
+      .doc = "The sums of a sparse tensor over dimensions, as a sparse tensor.");
 
 TW_OP(SparseReduceMaxSparse, INPUTS, .outputs = "output_indices: int64, output_values: T, output_shape: int64",
-    .attrs = "keep_dims: bool = false, T: {" REALS "}", .shape = sparse_shape, .compute = sparse_compute,
-    .doc = "The greatest values of a sparse tensor over dimensions, as a sparse tensor.");
+      .attrs = "keep_dims: bool = false, T: {" REALS "}", .shape = sparse_shape, .compute = sparse_compute,
+      .doc = "The greatest values of a sparse tensor over dimensions, as a sparse tensor.");
 
 /* ---- SparseSoftmax: over the values of each row of the last dimension ---- */
 
@@ -204,7 +207,8 @@ static tw_status softmax_compute(tw__kernel *kernel)
         return tw__error_status();
     for (int64_t begin = 0, end; begin < s.count; begin = end) {
         double most = tw_tensor_double_at(s.values, begin), sum = 0;
-        for (end = begin; end < s.count && tw__sparse_compare(s.indices + begin * s.rank, s.indices + end * s.rank, s.rank - 1) == 0; end++)
+        for (end = begin;
+             end < s.count && tw__sparse_compare(s.indices + begin * s.rank, s.indices + end * s.rank, s.rank - 1) == 0; end++)
             most = fmax(most, tw_tensor_double_at(s.values, end));
         for (int64_t i = begin; i < end; i++)
             sum += exp(tw_tensor_double_at(s.values, i) - most);
@@ -218,16 +222,19 @@ static tw_status softmax_gradient(tw__gradient *g)
 {
     if (!g->wanted[1])
         return TW_OK;
-    tw_auto tw_tensor *shares = TW_BINARY(Mul, g->outputs[0], g->output_grads[0]), *last = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
-    tw_auto tw_tensor *sums = shares && last ? tw__call(&tw__op_SparseReduceSum, TW_IN(g->inputs[0], shares, g->inputs[2], last), 4,
-                                                        TW_WITH(TW_A_BOOL("keep_dims", true)), 1)
+    tw_auto tw_tensor *shares = TW_BINARY(Mul, g->outputs[0], g->output_grads[0]),
+                      *last = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32);
+    tw_auto tw_tensor *sums = shares && last ? tw__call(&tw__op_SparseReduceSum, TW_IN(g->inputs[0], shares, g->inputs[2], last),
+                                                        4, TW_WITH(TW_A_BOOL("keep_dims", true)), 1)
                                              : NULL;
     tw_auto tw_tensor *less = sums ? TW_UNARY(Neg, sums) : NULL;
-    tw_auto tw_tensor *rest = less ? tw__call(&tw__op_SparseDenseCwiseAdd, TW_IN(g->inputs[0], g->output_grads[0], g->inputs[2], less), 4, NULL, 0) : NULL;
+    tw_auto tw_tensor *rest =
+        less ? tw__call(&tw__op_SparseDenseCwiseAdd, TW_IN(g->inputs[0], g->output_grads[0], g->inputs[2], less), 4, NULL, 0)
+             : NULL;
     tw__grad_set(g, 1, rest ? TW_BINARY(Mul, rest, g->outputs[0]) : NULL);
     return g->input_grads[1] ? TW_OK : tw__error_status();
 }
 
-TW_OP(SparseSoftmax,
-    .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64", .outputs = "output: T", .attrs = "T: {half, float, double}", .shape = softmax_shape,
-    .compute = softmax_compute, .gradient = softmax_gradient, .doc = "Softmax over the values of each row.");
+TW_OP(SparseSoftmax, .inputs = "sp_indices: int64, sp_values: T, sp_shape: int64", .outputs = "output: T",
+      .attrs = "T: {half, float, double}", .shape = softmax_shape, .compute = softmax_compute, .gradient = softmax_gradient,
+      .doc = "Softmax over the values of each row.");

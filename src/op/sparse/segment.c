@@ -1,4 +1,5 @@
-/* Rows picked by index and summed by segment: SparseSegmentSum, -Mean, -SqrtN, with or without a number of segments, and their gradients. */
+/* Rows picked by index and summed by segment: SparseSegmentSum, -Mean, -SqrtN, with or without a number of segments, and their
+ * gradients. */
 #include <math.h>
 
 #include "op/array/array.h"
@@ -57,8 +58,8 @@ static tw_status check(tw__kernel *kernel, const tw_tensor *indices, const tw_te
         if (id < last)
             return tw__fail(TW_INVALID_ARGUMENT, "segment ids are not increasing [Op:%s]", kernel->op->name);
         if (index < 0 || index >= limit)
-            return tw__fail(TW_INVALID_ARGUMENT, "Bad: indices[%lld] == %lld out of range [0, %lld) [Op:%s]", (long long)i, (long long)index,
-                            (long long)limit, kernel->op->name);
+            return tw__fail(TW_INVALID_ARGUMENT, "Bad: indices[%lld] == %lld out of range [0, %lld) [Op:%s]", (long long)i,
+                            (long long)index, (long long)limit, kernel->op->name);
         last = id;
     }
     *rows = last + 1;
@@ -95,7 +96,8 @@ static tw_status segment(tw__kernel *kernel, scaling how)
         int64_t id = tw_tensor_int_at(ids, begin);
         char *to = tw__element_at(out, id * inner);
         for (end = begin; end < ids->count && tw_tensor_int_at(ids, end) == id; end++)
-            TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, to, tw__element_at(data, tw_tensor_int_at(indices, end) * inner), inner));
+            TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, to,
+                                        tw__element_at(data, tw_tensor_int_at(indices, end) * inner), inner));
         scale(out->dtype, to, inner, factor(how, end - begin));
     }
     return TW_OK;
@@ -146,29 +148,32 @@ static tw_status root_gradient(tw__gradient *g)
 #define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
 #define FLOATS "bfloat16, half, float, double"
 #define ROW .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids", .outputs = "output: T", .shape = segment_shape
-#define ROW_COUNTED \
-    .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments", .outputs = "output: T", .shape = segment_shape
+#define ROW_COUNTED                                                                                                              \
+    .inputs = "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments", .outputs = "output: T",            \
+    .shape = segment_shape
 #define KINDS "Tidx: {int32, int64} = int32, Tsegmentids: {int32, int64} = int32, sparse_gradient: bool = false"
-#define KINDS_COUNTED \
-    "Tidx: {int32, int64} = int32, Tnumsegments: {int32, int64} = int32, Tsegmentids: {int32, int64} = int32, sparse_gradient: bool = false"
+#define KINDS_COUNTED                                                                                                            \
+    "Tidx: {int32, int64} = int32, Tnumsegments: {int32, int64} = int32, Tsegmentids: {int32, int64} = int32, sparse_gradient: " \
+    "bool = false"
 
 TW_OP(SparseSegmentSum, ROW, .attrs = "T: {" REALS "}, " KINDS, .compute = sum_compute, .gradient = sum_gradient,
-    .doc = "Sums of rows that are picked by index, by segment.");
+      .doc = "Sums of rows that are picked by index, by segment.");
 
-TW_OP(SparseSegmentSumWithNumSegments, ROW_COUNTED, .attrs = "T: {" REALS "}, " KINDS_COUNTED, .compute = sum_compute, .gradient = sum_gradient,
-    .doc = "Sums of rows that are picked by index, for a number of segments.");
+TW_OP(SparseSegmentSumWithNumSegments, ROW_COUNTED, .attrs = "T: {" REALS "}, " KINDS_COUNTED, .compute = sum_compute,
+      .gradient = sum_gradient, .doc = "Sums of rows that are picked by index, for a number of segments.");
 
 TW_OP(SparseSegmentMean, ROW, .attrs = "T: {" FLOATS "}, " KINDS, .compute = mean_compute, .gradient = mean_gradient,
-    .doc = "Means of rows that are picked by index, by segment.");
+      .doc = "Means of rows that are picked by index, by segment.");
 
-TW_OP(SparseSegmentMeanWithNumSegments, ROW_COUNTED, .attrs = "T: {" FLOATS "}, " KINDS_COUNTED, .compute = mean_compute, .gradient = mean_gradient,
-    .doc = "Means of rows that are picked by index, for a number of segments.");
+TW_OP(SparseSegmentMeanWithNumSegments, ROW_COUNTED, .attrs = "T: {" FLOATS "}, " KINDS_COUNTED, .compute = mean_compute,
+      .gradient = mean_gradient, .doc = "Means of rows that are picked by index, for a number of segments.");
 
 TW_OP(SparseSegmentSqrtN, ROW, .attrs = "T: {" FLOATS "}, " KINDS, .compute = root_compute, .gradient = root_gradient,
-    .doc = "Sums of rows that are picked by index, by segment, divided by the square root of their number.");
+      .doc = "Sums of rows that are picked by index, by segment, divided by the square root of their number.");
 
-TW_OP(SparseSegmentSqrtNWithNumSegments, ROW_COUNTED, .attrs = "T: {" FLOATS "}, " KINDS_COUNTED, .compute = root_compute, .gradient = root_gradient,
-    .doc = "Sums of rows that are picked by index, for a number of segments, divided by the square root of their number.");
+TW_OP(SparseSegmentSqrtNWithNumSegments, ROW_COUNTED, .attrs = "T: {" FLOATS "}, " KINDS_COUNTED, .compute = root_compute,
+      .gradient = root_gradient,
+      .doc = "Sums of rows that are picked by index, for a number of segments, divided by the square root of their number.");
 
 static tw_status grad_shape(tw__inference *inference)
 {
@@ -192,8 +197,8 @@ static tw_status grad(tw__kernel *kernel, scaling how)
     TW_TRY(tw__scalar_value(kernel->op, kernel->inputs[3], "output_dim0", &rows));
     TW_TRY(check(kernel, indices, ids, rows, &segments));
     if (segments > dy->shape.dims[0])
-        return tw__fail(TW_INVALID_ARGUMENT, "Invalid number of segments: %lld for a gradient of %lld rows [Op:%s]", (long long)segments,
-                        (long long)dy->shape.dims[0], kernel->op->name);
+        return tw__fail(TW_INVALID_ARGUMENT, "Invalid number of segments: %lld for a gradient of %lld rows [Op:%s]",
+                        (long long)segments, (long long)dy->shape.dims[0], kernel->op->name);
     tw_shape shape = dy->shape;
     shape.dims[0] = rows;
     tw_tensor *out = tw__output(kernel, 0, &shape);
@@ -208,7 +213,8 @@ static tw_status grad(tw__kernel *kernel, scaling how)
         TW_TRY(tw__copy_elements(row->dtype, row->data, tw__element_at(dy, id * inner), inner));
         scale(row->dtype, row->data, inner, factor(how, end - begin));
         for (int64_t i = begin; i < end; i++)
-            TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, tw__element_at(out, tw_tensor_int_at(indices, i) * inner), row->data, inner));
+            TW_TRY(tw__combine_elements(TW__COMBINE_ADD, out->dtype, tw__element_at(out, tw_tensor_int_at(indices, i) * inner),
+                                        row->data, inner));
     }
     return TW_OK;
 }
@@ -228,8 +234,8 @@ static tw_status root_grad_compute(tw__kernel *kernel)
     return grad(kernel, SQUARE_ROOT);
 }
 
-#define ROW_GRAD                                                                                                        \
-    .inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32", .outputs = "output: T",           \
+#define ROW_GRAD                                                                                                                 \
+    .inputs = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32", .outputs = "output: T",                    \
     .attrs = "T: {" FLOATS "}, Tidx: {int32, int64} = int32, Tsegmentids: {int32, int64} = int32", .shape = grad_shape
 
 TW_OP(SparseSegmentSumGrad, ROW_GRAD, .compute = sum_grad_compute, .doc = "The gradient of SparseSegmentSum.");

@@ -1,5 +1,5 @@
-/* Shared by the ops on sparse tensors. Such a tensor comes as three inputs: indices (a matrix of int64, a row for each value), values (a vector)
- * and the shape of the whole (a vector of int64). */
+/* Shared by the ops on sparse tensors. Such a tensor comes as three inputs: indices (a matrix of int64, a row for each value),
+ * values (a vector) and the shape of the whole (a vector of int64). */
 #ifndef TW_OP_SPARSE_H
 #define TW_OP_SPARSE_H
 
@@ -14,7 +14,8 @@ typedef struct tw__sparse {
     int rank;
 } tw__sparse;
 
-/* The sparse tensor in three inputs of a kernel; INVALID_ARGUMENT if they do not fit together or an index lies outside. values < 0: there are none. */
+/* The sparse tensor in three inputs of a kernel; INVALID_ARGUMENT if they do not fit together or an index lies outside. values <
+ * 0: there are none. */
 tw_status tw__sparse_read(tw__kernel *kernel, int indices, int values, int shape, tw__sparse *sparse);
 /* INVALID_ARGUMENT if a row lies outside of the shape. */
 tw_status tw__sparse_check(const tw_op *op, const tw__sparse *sparse);

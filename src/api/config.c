@@ -1,9 +1,10 @@
 /* tf.config.threading: how many threads an operation may use.
  *
- * 0 stands for what the library chose when it started. One operation runs at a time, which is within any number of operations that
- * may run at once; that number is only kept. Once the devices are used, both are settled; a session's configuration may still change them. */
+ * 0 stands for what the library chose when it started. Operations run one after the other; if two or more may run at once, some long ones in graphs
+ * do (exec/beside.c). Once the devices are used, both are settled; a session's configuration may still change them. */
 #include "api/array.h"
 #include "device/device.h"
+#include "exec/exec.h"
 #include "rows.h"
 
 static tw__lock lock = TW__LOCK;
@@ -57,12 +58,13 @@ TW_API(config_get_intra_op_threads, "config.threading.get_intra_op_parallelism_t
 }
 
 TW_API(config_set_inter_op_threads, "config.threading.set_inter_op_parallelism_threads(num_threads: int)",
-       "How many operations may run at once; here they run one after the other.")
+       "How many operations may run at once. From 2 on, long ones of a graph that use one thread each run side by side.")
 {
     TW_TRY(check("Inter", between_set, between, args->num_threads));
     tw__lock_take(&lock);
     between = args->num_threads;
     between_set = true;
+    atomic_store(&tw__inter_op_threads, (int)args->num_threads);
     tw__lock_give(&lock);
     return TW_OK;
 }

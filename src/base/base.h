@@ -274,5 +274,8 @@ void tw__thread_count_set(int count);
 /* Calls body(context, begin, end) over [0, count) in chunks of at least `grain`; the caller works too. Chunks are the
  * same for the same count, grain and number of threads. A call inside a body runs in its own thread. */
 void tw__parallel(int64_t count, int64_t grain, void (*body)(void *context, int64_t begin, int64_t end), void *context);
+/* The same; `watch` is called by the caller when it finds no more to do and workers may still be at work. */
+void tw__parallel_watched(int64_t count, int64_t grain, void (*body)(void *context, int64_t begin, int64_t end), void *context,
+                          void (*watch)(void *context));
 
 #endif

@@ -236,7 +236,8 @@ static void wait_for_workers(void)
     atomic_store(&pool.caller_sleeps, false);
 }
 
-void tw__parallel(int64_t count, int64_t grain, void (*body)(void *context, int64_t begin, int64_t end), void *context)
+void tw__parallel_watched(int64_t count, int64_t grain, void (*body)(void *context, int64_t begin, int64_t end), void *context,
+                          void (*watch)(void *context))
 {
     int threads;
     if (count <= 0)
@@ -268,8 +269,15 @@ void tw__parallel(int64_t count, int64_t grain, void (*body)(void *context, int6
     signal_workers();
     inside = true;
     take_chunks(0);
+    if (watch)
+        watch(context);
     inside = false;
     atomic_store(&pool.open, false);
     wait_for_workers();
     pthread_mutex_unlock(&pool.lock);
+}
+
+void tw__parallel(int64_t count, int64_t grain, void (*body)(void *context, int64_t begin, int64_t end), void *context)
+{
+    tw__parallel_watched(count, grain, body, context, NULL);
 }

@@ -24,6 +24,7 @@ enum {
     TW_PASS_INLINE = 512,
     TW_PASS_UPDATES = 1024,
     TW_PASS_ENTROPY = 2048,
+    TW_PASS_BESIDE = 4096,
     TW_PASS_ARENA = 1 << 30,     /* layout.c: values in the frame */
     TW_PASS_OVERWRITE = 1 << 29, /* … in the memory of inputs that end */
 };
@@ -41,6 +42,12 @@ typedef struct tw__body {
 /* What a node calls and nothing more, for the planner to take its nodes in (the function's body is in function/function.c). False: it is no
  * such call. */
 bool tw__call_body(const tw__node *node, tw__body *body);
+bool tw__loop_body(const tw__node *node, tw__body *body); /* what a While repeats */
+
+/* How many steps may run at once, as the user set it: from 2 on, some do (beside.c). */
+extern _Atomic int tw__inter_op_threads;
+/* Whether the embedding program wants the thread to stop, or the step that it runs for another one is not wanted any more. */
+tw_status tw__interrupted(void);
 
 /* `arguments` are placeholders, in the order of the values that tw__plan_run gets. */
 tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count);

@@ -10,13 +10,13 @@
  *   steps.c    what passes do to steps           print.c    plans as text
  *   layout.c   where values lie                  hook.c     reports of steps
  *   fuse.c     elementwise chains                fuse_run.c their loops
- *   inline.c   calls of functions */
+ *   inline.c   calls of functions                beside.c   steps side by side */
 #ifndef TW_EXEC_INTERNAL_H
 #define TW_EXEC_INTERNAL_H
 
 #include "exec/exec.h"
 
-enum { TW_SPARE_FRAMES = 4, TW_INLINE_DEPTH = 16 };
+enum { TW_SPARE_FRAMES = 4, TW_INLINE_DEPTH = 16, TW_MOST_LANES = 4 };
 
 typedef struct tw__step tw__step;
 
@@ -61,6 +61,7 @@ struct tw__step {
     bool effects;           /* runs even if nobody needs its outputs */
     bool gone;              /* taken away; its place in the list is closed when the pass is done */
     uint32_t overwrites;    /* bit k: output 0 may be written where input k lies, if that has its size and is needed no more */
+    int8_t lanes;           /* this step and the ones behind it, so many, may run side by side (beside.c); 0: it is no first one */
     int32_t state;          /* of the general plan's states, if the op has some */
     /* layout.c: */
     bool fixed;             /* every output is kept by the frame: nothing is made */
@@ -99,6 +100,7 @@ struct tw__plan {
     int constant_count;
     int most_inputs, most_outputs;
     int64_t arena_bytes;    /* of a frame's block */
+    bool has_lanes;         /* some steps may run side by side */
     bool takes_long;        /* some of its steps are large, or there are many */
     bool shapes_known;        /* of all arguments: there will be no special plans */
     struct tw__plan *general; /* the plan that it is a special one of; itself if it is none */
@@ -178,6 +180,11 @@ bool tw__op_reads_only(const tw_op *op);          /* stateful, but without effec
 tw_status tw__plan_sweep(tw__plan *plan);         /* takes out steps that are gone or not needed */
 tw_status tw__plan_layout(tw__plan *plan);        /* where values lie, when they end */
 void tw__plan_frames_free(tw__plan *plan);
+tw_status tw__plan_find_lanes(tw__plan *plan);    /* which steps may run side by side; puts them next to each other */
+/* Calls run(context, 0), run(context, 1), … side by side, each once, or once more if it failed in another thread. The status of all, and
+ * which one gave it. */
+typedef tw_status tw__lane_run(void *context, int lane);
+int tw__run_lanes(tw__lane_run *run, void *context, int count, tw_status *status);
 /* A plan of the graph; with `values`, a special one of `general` for arguments of their shapes. */
 tw__plan *tw__plan_make(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count,
                         tw__plan *general, tw_tensor *const *values);

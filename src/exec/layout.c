@@ -247,16 +247,31 @@ static int32_t dying_input(const tw__plan *plan, const tw__step *step, int s)
     return -1;
 }
 
+static tw_status give_dying(const tw__plan *plan, const tw__step *step, block *b, int32_t taken)
+{
+    for (int k = 0; k < step->dying_count; k++) {
+        const tw__place *gone = &plan->places[step->dying[k]];
+        if (gone->where == TW_IN_ARENA && gone->root == step->dying[k] && step->dying[k] != taken)
+            TW_TRY(give(b, gone->offset, rounded(gone->bytes)));
+    }
+    return TW_OK;
+}
+
 static tw_status place_values(tw__plan *plan, block *b)
 {
+    int lanes_first = 0, lanes_end = 0; /* steps from the one and before the other may run side by side: nothing of one may lie where another reads */
     for (int s = 0; s < plan->step_count; s++) {
         const tw__step *step = &plan->steps[s];
         int32_t taken = -1;
+        if (step->lanes) {
+            lanes_first = s;
+            lanes_end = s + step->lanes;
+        }
         for (int k = 0; k < step->output_count; k++) {
             tw__place *out = &plan->places[step->outputs[k]];
             if (out->where != TW_IN_ARENA)
                 continue;
-            if (k == 0 && (tw__exec_passes & TW_PASS_OVERWRITE) && (taken = dying_input(plan, step, s)) >= 0) {
+            if (k == 0 && s >= lanes_end && (tw__exec_passes & TW_PASS_OVERWRITE) && (taken = dying_input(plan, step, s)) >= 0) {
                 out->taken_from = taken;
                 out->offset = plan->places[taken].offset;
             } else {
@@ -265,11 +280,10 @@ static tw_status place_values(tw__plan *plan, block *b)
                     return tw__fail(TW_RESOURCE_EXHAUSTED, "the values of a plan take more than %lld bytes", (long long)b->end);
             }
         }
-        for (int k = 0; k < step->dying_count; k++) {
-            const tw__place *gone = &plan->places[step->dying[k]];
-            if (gone->where == TW_IN_ARENA && gone->root == step->dying[k] && step->dying[k] != taken)
-                TW_TRY(give(b, gone->offset, rounded(gone->bytes)));
-        }
+        if (s >= lanes_end)
+            TW_TRY(give_dying(plan, step, b, taken));
+        for (int lane = lanes_first; s == lanes_end - 1 && lane <= s; lane++)
+            TW_TRY(give_dying(plan, &plan->steps[lane], b, -1));
     }
     for (int32_t p = 0; p < plan->place_count; p++)
         plan->places[p].offset = plan->places[plan->places[p].root].offset;

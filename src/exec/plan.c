@@ -297,6 +297,8 @@ static tw_status build(tw__draft *draft, const tw__body *body, tw_tensor *const 
         return TW_RESOURCE_EXHAUSTED;
     TW_TRY(tw__draft_body(draft, body, NULL, values, plan->outputs));
     TW_TRY(run_passes(plan));
+    if (tw__exec_passes & TW_PASS_BESIDE)
+        TW_TRY(tw__plan_find_lanes(plan));
     return tw__plan_layout(plan);
 }
 

@@ -64,6 +64,8 @@ static void print_step(const tw__plan *plan, numbers *n, tw__text *text, int s)
         else
             tw__text_format(text, " %%%d", number_of(n, step->inputs[k]));
     }
+    if (step->lanes)
+        tw__text_format(text, "  (beside the next%s)", step->lanes > 2 ? " ones" : "");
     if (!step->known && !step->run)
         tw__text_add(text, "  (dynamic)");
     tw__text_add(text, "\n");

@@ -22,6 +22,7 @@ typedef struct frame {
     tw_dtype *dtypes;
     tw_shape *out_shapes;
     int step;               /* that runs */
+    struct frame *lanes;    /* of steps that run side by side: the same values, and inputs and outputs of their own */
 } frame;
 
 /* ---- frames ---- */
@@ -77,17 +78,24 @@ static frame *frame_new(tw__plan *plan)
 {
     size_t places = (size_t)plan->place_count + 1, in = (size_t)plan->most_inputs + 1, out = (size_t)plan->most_outputs + 1;
     size_t values = places * sizeof(tw_tensor *), inputs = in * sizeof(tw_tensor *), outputs = out * sizeof(tw_tensor *);
-    size_t shapes = in * sizeof(tw_shape *), out_shapes = out * sizeof(tw_shape), dtypes = in * sizeof(tw_dtype);
-    frame *f = tw__alloc_zero(sizeof *f + values + inputs + outputs + shapes + out_shapes + dtypes);
+    size_t shapes = in * sizeof(tw_shape *), out_shapes = out * sizeof(tw_shape), dtypes = (in * sizeof(tw_dtype) + 7) / 8 * 8;
+    size_t lanes = plan->has_lanes ? TW_MOST_LANES : 0, one = inputs + outputs + shapes + out_shapes + dtypes;
+    frame *f = tw__alloc_zero((1 + lanes) * (sizeof *f + one) + values);
     if (!f)
         return NULL;
-    char *at = (char *)(f + 1);
+    char *at = (char *)(f + 1 + lanes);
     f->values = (void *)at;
-    f->inputs = (void *)(at += values);
-    f->outputs = (void *)(at += inputs);
-    f->shapes = (void *)(at += outputs);
-    f->out_shapes = (void *)(at += shapes);
-    f->dtypes = (void *)(at + out_shapes);
+    f->lanes = f + 1;
+    at += values;
+    for (size_t i = 0; i <= lanes; i++) {
+        f[i].values = f->values;
+        f[i].inputs = (void *)at;
+        f[i].outputs = (void *)(at += inputs);
+        f[i].shapes = (void *)(at += outputs);
+        f[i].out_shapes = (void *)(at += shapes);
+        f[i].dtypes = (void *)(at += out_shapes);
+        at += dtypes;
+    }
     for (int k = 0; k < plan->constant_count; k++)
         f->values[plan->constant_places[k]] = plan->places[plan->constant_places[k]].constant;
     for (int32_t p = 0; p < plan->place_count; p++) {
@@ -309,7 +317,7 @@ static tw_status check_interrupt(struct timespec *last)
     if ((now.tv_sec - last->tv_sec) * 1000 + (now.tv_nsec - last->tv_nsec) / 1000000 < CHECK_MILLISECONDS)
         return TW_OK;
     *last = now;
-    return tw__interrupt_hook();
+    return tw__interrupted();
 }
 
 static int64_t bytes_seen(const tw__step *now, const frame *f)
@@ -324,6 +332,51 @@ static int64_t bytes_seen(const tw__step *now, const frame *f)
     return bytes;
 }
 
+/* What ends with the step. */
+static inline tw_status drop_values(const tw__plan *plan, const tw__step *now, frame *f)
+{
+    for (int k = 0; k < now->dropped_count; k++) {
+        tw_release(f->values[now->dropped[k]]);
+        f->values[now->dropped[k]] = NULL;
+    }
+    for (int k = 0; k < now->dying_count; k++) {
+        if (__builtin_expect(is_kept(f->values[now->dying[k]]), 0))
+            TW_TRY(detach(plan, f, now->dying[k]));
+    }
+    return TW_OK;
+}
+
+typedef struct lanes {
+    tw__plan *plan;
+    frame *frame;
+} lanes;
+
+static tw_status run_lane(void *context, int lane)
+{
+    const lanes *l = context;
+    tw__step *now = &l->plan->steps[l->frame->step + lane];
+    for (int k = 0; k < now->output_count; k++) { /* of a run before, which failed */
+        int32_t p = now->outputs[k];
+        if (l->plan->places[p].where == TW_IN_HEAP) {
+            tw_release(l->frame->values[p]);
+            l->frame->values[p] = NULL;
+        }
+    }
+    return run_step(l->plan, now, &l->frame->lanes[lane]);
+}
+
+/* All steps of the group but the last, which is the caller's to finish. */
+static tw_status run_beside(tw__plan *plan, frame *f)
+{
+    lanes l = { plan, f };
+    tw_status status;
+    int first = f->step, count = plan->steps[first].lanes, lane = tw__run_lanes(run_lane, &l, count, &status);
+    f->step = first + lane;
+    for (int i = 0; status == TW_OK && i < count - 1; i++)
+        status = drop_values(plan, &plan->steps[first + i], f);
+    return status;
+}
+
 static inline tw_status run_steps_with(tw__plan *plan, frame *f, bool reports)
 {
     static _Thread_local struct timespec last;
@@ -332,18 +385,17 @@ static inline tw_status run_steps_with(tw__plan *plan, frame *f, bool reports)
         tw__step *now = &plan->steps[s];
         f->step = s;
         int64_t start = reports ? tw__step_clock() : 0;
-        TW_TRY(run_step(plan, now, f));
+        if (__builtin_expect(now->lanes, 0) && !reports && atomic_load_explicit(&tw__inter_op_threads, memory_order_relaxed) > 1) {
+            TW_TRY(run_beside(plan, f));
+            s = f->step;
+            now = &plan->steps[s];
+        } else {
+            TW_TRY(run_step(plan, now, f));
+        }
         if (reports)
             tw__step_report(now, start, bytes_seen(now, f));
-        for (int k = 0; k < now->dropped_count; k++) {
-            tw_release(f->values[now->dropped[k]]);
-            f->values[now->dropped[k]] = NULL;
-        }
-        for (int k = 0; k < now->dying_count; k++) {
-            if (__builtin_expect(is_kept(f->values[now->dying[k]]), 0))
-                TW_TRY(detach(plan, f, now->dying[k]));
-        }
-        if ((now->large || --until_check == 0) && tw__interrupt_hook) {
+        TW_TRY(drop_values(plan, now, f));
+        if (now->large || --until_check == 0) {
             until_check = CHECK_STEPS;
             TW_TRY(check_interrupt(&last));
         }

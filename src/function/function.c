@@ -207,6 +207,15 @@ bool tw__call_body(const tw__node *node, tw__body *body)
     return true;
 }
 
+bool tw__loop_body(const tw__node *node, tw__body *body)
+{
+    tw__function *f = node->op == &tw__op_While || node->op == &tw__op_StatelessWhile ? tw__attr_find(node->op, node->attrs, "body")->func : NULL;
+    if (!tw__is(f, &tw__function_class))
+        return false;
+    *body = (tw__body){ f->graph, f->inputs, f->input_count, f->outputs, f->output_count, f };
+    return true;
+}
+
 tw_status tw__function_run(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
     if (__builtin_expect(!plan_of(f), 0))

@@ -1,0 +1,252 @@
+/* Steps that run side by side: long calls of one thread each that need nothing of each other, such as two loops of small steps, two
+ * factorisations, two sorts. (Kernels that use all threads themselves gain nothing from it.)
+ *
+ * The planner puts such steps next to each other: what stands between them and needs one of them comes behind, if it has no effects and sees
+ * none; the first one of the group says how many there are. A run offers them to the pool as lanes; what no worker has taken yet the caller does
+ * itself. That is done where the user allows two or more operations at once: on a machine whose processors others use as well, waiting for a
+ * worker that does not get one costs more than is gained. Inside a lane, parallel loops do their pieces one after the other, so that all bits are the same as without. */
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "exec/internal.h"
+#include "rows.h"
+
+enum { WINDOW = 256, SPINS = 2000, CHECK_MILLISECONDS = 50 };
+static const int64_t matrix_elements = 48 * 48, sorted_elements = 16384, loop_elements = 16384;
+
+_Atomic int tw__inter_op_threads;
+
+/* ---- finding them ---- */
+
+/* A loop whose values are small, so that each step of it is done by one thread. */
+static bool is_small_loop(const tw__node *node)
+{
+    tw__body body;
+    if (node->op != &tw__op_StatelessWhile || !tw__loop_body(node, &body))
+        return false;
+    for (size_t i = 0; i < body.graph->node_count; i++) {
+        const tw__node *inner = body.graph->nodes[i];
+        if (inner->op->free_state || inner->op->stateful)
+            return false;
+        for (int k = 0; k < inner->attr_count; k++) {
+            if (inner->attrs[k].kind == TW_ATTR_FUNC || inner->attrs[k].kind == TW_ATTR_FUNCS)
+                return false;
+        }
+        for (int k = 0; k < inner->output_count; k++) {
+            int64_t count = 1;
+            const tw_shape *shape = &inner->out_shapes[k];
+            if (inner->out_dtypes[k] == TW_VARIANT)
+                continue;
+            for (int d = 0; tw__shape_known(shape) && d < shape->rank && count <= loop_elements; d++)
+                count *= shape->dims[d];
+            if (!tw__shape_known(shape) || count > loop_elements)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool is_long_kernel(const tw__plan *plan, const tw__step *step)
+{
+    static const tw_op *const matrices[] = { &tw__op_Qr, &tw__op_Svd, &tw__op_Cholesky, &tw__op_SelfAdjointEigV2, &tw__op_MatrixInverse,
+                                             &tw__op_MatrixSolve };
+    if (!step->input_count)
+        return false;
+    const tw_shape *shape = &plan->places[step->inputs[0]].shape;
+    int64_t count = tw__place_count(plan, step->inputs[0]);
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+        if (step->op == matrices[i])
+            return shape->rank == 2 && count >= matrix_elements;
+    }
+    return (step->op == &tw__op_TopKV2 || step->op == &tw__op_Unique) && shape->rank == 1 && count >= sorted_elements;
+}
+
+static bool is_lane(const tw__plan *plan, const tw__step *step)
+{
+    if (step->gone || step->run || step->effects || step->op->stateful || step->op->free_state)
+        return false;
+    for (int k = 0; k < step->input_count; k++) {
+        if (plan->places[step->inputs[k]].dtype == TW_RESOURCE)
+            return false;
+    }
+    return is_long_kernel(plan, step) || is_small_loop(step->node);
+}
+
+typedef struct search {
+    tw__plan *plan;
+    bool *late;           /* by place: it comes from a member of the group */
+    enum { EARLY, MEMBER, LATE } *kinds; /* of the steps from the first member on */
+    tw__step *steps;      /* room for as many */
+} search;
+
+static bool has_any(const bool *late, const int32_t *places, int count)
+{
+    for (int k = 0; k < count; k++) {
+        if (late[places[k]])
+            return true;
+    }
+    return false;
+}
+
+static void mark(search *f, const tw__step *step, bool late)
+{
+    for (int k = 0; k < step->output_count; k++)
+        f->late[step->outputs[k]] = late;
+}
+
+/* The step may as well run later: it has no effects, and sees none. */
+static bool can_wait(const tw__plan *plan, const tw__step *step)
+{
+    bool pure = !step->effects && !step->op->stateful && !step->op->free_state;
+    for (int k = 0; pure && k < step->input_count; k++)
+        pure = plan->places[step->inputs[k]].dtype != TW_RESOURCE;
+    return pure;
+}
+
+/* Puts the members together: behind what does not need them, before what does. */
+static void put_together(search *f, int first, int last, int count)
+{
+    int placed = 0, members = 0;
+    for (int kind = EARLY; kind <= LATE; kind++) {
+        members = kind == MEMBER ? placed : members;
+        for (int i = 0; i <= last - first; i++) {
+            if ((int)f->kinds[i] == kind)
+                f->steps[placed++] = f->plan->steps[first + i];
+        }
+    }
+    f->steps[members].lanes = (int8_t)count;
+    memcpy(&f->plan->steps[first], f->steps, (size_t)placed * sizeof *f->steps);
+}
+
+/* The group that begins with the step; the number of the last of its members. */
+static int find_group(search *f, int first)
+{
+    tw__plan *plan = f->plan;
+    int end = plan->step_count - first < WINDOW ? plan->step_count : first + WINDOW, count = 1, last = first;
+    f->kinds[0] = MEMBER;
+    mark(f, &plan->steps[first], true);
+    int at = first + 1;
+    for (; at < end && count < TW_MOST_LANES; at++) {
+        const tw__step *step = &plan->steps[at];
+        bool needs = has_any(f->late, step->inputs, step->input_count);
+        if (needs && !can_wait(plan, step))
+            break;
+        bool joins = !needs && is_lane(plan, step);
+        f->kinds[at - first] = joins ? MEMBER : needs ? LATE : EARLY;
+        if (needs || joins)
+            mark(f, step, true);
+        if (joins) {
+            count++;
+            last = at;
+        }
+    }
+    for (int s = first; s < at; s++)
+        mark(f, &plan->steps[s], false);
+    if (count < 2)
+        return first;
+    put_together(f, first, last, count);
+    plan->has_lanes = true;
+    return last;
+}
+
+tw_status tw__plan_find_lanes(tw__plan *plan)
+{
+    search f = { .plan = plan };
+    tw_status status = TW_OK;
+    for (int s = 0; s < plan->step_count && status == TW_OK; s++) {
+        if (!is_lane(plan, &plan->steps[s]))
+            continue;
+        if (!f.late) {
+            f.late = tw__alloc_array((size_t)plan->place_count + 1, sizeof *f.late);
+            f.kinds = tw__alloc_array(WINDOW, sizeof *f.kinds);
+            f.steps = tw__alloc_array(WINDOW, sizeof *f.steps);
+            status = f.late && f.kinds && f.steps ? TW_OK : TW_RESOURCE_EXHAUSTED;
+        }
+        if (status == TW_OK)
+            s = find_group(&f, s);
+    }
+    tw__free(f.late);
+    tw__free(f.kinds);
+    tw__free(f.steps);
+    return status;
+}
+
+/* ---- running them ---- */
+
+typedef struct group {
+    tw__lane_run *run;
+    void *context;
+    int count;
+    const void *caller; /* tells its thread */
+    tw_status status[TW_MOST_LANES];
+    _Atomic int next, done;
+    _Atomic bool stop;
+} group;
+
+static _Thread_local char thread_mark;
+static _Thread_local const _Atomic bool *stop_flag; /* of the lane that the thread runs for another one */
+static _Thread_local bool stopped;                  /* by the embedding program, since a group began */
+
+tw_status tw__interrupted(void)
+{
+    if (stop_flag)
+        return atomic_load(stop_flag) ? tw__fail(TW_CANCELLED, "another step has failed") : TW_OK;
+    tw_status status = tw__interrupt_hook ? tw__interrupt_hook() : TW_OK;
+    stopped |= status != TW_OK;
+    return status;
+}
+
+/* The others are at work: waits for them, and lets the embedding program stop them. */
+static void wait_for_lanes(void *context)
+{
+    group *g = context;
+    struct timespec pause = { .tv_nsec = 20000 };
+    for (int spins = 0; atomic_load(&g->done) < g->count; spins++) {
+        if (spins < SPINS) {
+            sched_yield();
+            continue;
+        }
+        nanosleep(&pause, NULL);
+        if (!atomic_load(&g->stop) && spins % (CHECK_MILLISECONDS * 10) == 0 && tw__interrupted() != TW_OK)
+            atomic_store(&g->stop, true);
+    }
+}
+
+static void take_lanes(void *context, int64_t begin, int64_t end)
+{
+    group *g = context;
+    (void)begin, (void)end;
+    bool own = g->caller == &thread_mark;
+    const _Atomic bool *outer = stop_flag;
+    for (int lane; (lane = atomic_fetch_add(&g->next, 1)) < g->count;) {
+        if (!own)
+            stop_flag = &g->stop;
+        g->status[lane] = atomic_load(&g->stop) ? TW_CANCELLED : g->run(g->context, lane);
+        if (g->status[lane] != TW_OK)
+            atomic_store(&g->stop, true);
+        if (!own)
+            tw_clear_error(); /* the caller makes the call again for it */
+        stop_flag = outer;
+        atomic_fetch_add(&g->done, 1);
+    }
+}
+
+int tw__run_lanes(tw__lane_run *run, void *context, int count, tw_status *status)
+{
+    group g = { .run = run, .context = context, .count = count, .caller = &thread_mark };
+    stopped = false;
+    tw__parallel_watched(count, 1, take_lanes, &g, wait_for_lanes);
+    *status = TW_OK;
+    if (stopped || (stop_flag && atomic_load(stop_flag))) {
+        *status = tw__error_status();
+        return 0;
+    }
+    if (atomic_load(&g.stop))
+        tw_clear_error(); /* of whichever failed first: that of the first in order is told */
+    for (int i = 0; i < count; i++) {
+        if (g.status[i] != TW_OK && (*status = run(context, i)) != TW_OK)
+            return i;
+    }
+    return count - 1;
+}

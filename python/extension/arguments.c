@@ -291,7 +291,9 @@ static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how
         *how = TW_DEFAULT;
         return named;
     }
-    /* A group: the first member that is a tensor decides, for the others too unless the word is "hint". */
+    /* A group: the first member that is a tensor decides, for the others too unless the word is "hint"; of "first" the first member alone, which
+     * is made a tensor without looking at the others. */
+    bool first = strcmp(word, "first") == 0;
     for (int i = 0; i < c->signature->field_count; i++) {
         const tw_field *field = &c->signature->fields[i];
         PyObject *value = c->given[i];
@@ -309,9 +311,11 @@ static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how
             }
         }
         if (dtype != TW_DTYPE_NONE) {
-            *how = strcmp(word, "hint") == 0 ? TW_HINT : TW_MATCH;
+            *how = first || strcmp(word, "hint") == 0 ? TW_HINT : TW_MATCH;
             return dtype;
         }
+        if (first)
+            break;
     }
     return TW_DTYPE_NONE;
 }

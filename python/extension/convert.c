@@ -95,6 +95,7 @@ typedef struct walk {
     tw_shape shape;
     leaf kind;
     bool any_array, any_tensor, wide; /* wide: an integer that needs 64 bits */
+    bool beyond;                      /* one that needs more stands before the first float */
     tw_dtype first_dtype;             /* of the first leaf, if that is an array of floats */
 } walk;
 
@@ -157,10 +158,11 @@ static bool note_leaf(walk *w, PyObject *value, leaf kind)
             w->first_dtype = dtype;
         return merge_kind(w, kind);
     }
-    if (kind == INT_LEAF && !w->wide) {
+    if (kind == INT_LEAF && (!w->wide || !w->beyond)) {
         int overflow;
         long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-        w->wide = overflow || number < INT32_MIN || number > INT32_MAX;
+        w->wide |= overflow || number < INT32_MIN || number > INT32_MAX;
+        w->beyond |= overflow && w->kind != FLOAT_LEAF && w->kind != COMPLEX_LEAF;
     }
     return merge_kind(w, kind);
 }
@@ -485,8 +487,13 @@ static tw_tensor *from_python(PyObject *value, tw_dtype dtype, tw__py_how how)
     }
     if (how == TW_DEFAULT && dtype == TW_INT32 && w.wide)
         target = TW_DTYPE_NONE;
-    if (target == TW_DTYPE_NONE)
+    bool found = target == TW_DTYPE_NONE; /* by the numbers alone: they are read as integers up to the first float */
+    if (found)
         target = natural(w.kind, w.wide);
+    if (found && w.beyond && !tw__tracing) {
+        out_of_range();
+        return NULL;
+    }
     if (w.wide && tw__dtype_is_integer(target) && target != TW_UINT64 && any_too_wide(value)) {
         out_of_range();
         return NULL;

@@ -36,7 +36,7 @@ static tw_tensor *product(tw_tensor *a, tw_tensor *b, options of_a, options of_b
 
 /* a_is_sparse and b_is_sparse are hints on speed; the product is the same. */
 TW_API(matmul,
-       "matmul|linalg.matmul(a: tensor<hint>, b: tensor<hint>, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False, "
+       "matmul|linalg.matmul(a: tensor<first>, b: tensor<first>, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False, "
        "adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: dtype = None, name: str = None) -> tensor",
        "The product of matrices: the last two dimensions; those before them are a batch and are broadcast.")
 {

@@ -2,7 +2,7 @@
 #include "api/api.h"
 #include "rows.h"
 
-TW_API(add, "add|math.add(x: tensor<hint>, y: tensor<hint>, name: str = None) -> tensor", "x + y, element by element.")
+TW_API(add, "add|math.add(x: tensor<first>, y: tensor<first>, name: str = None) -> tensor", "x + y, element by element.")
 {
     return args->x->dtype == TW_STRING ? TW_BINARY(Add, args->x, args->y) : TW_BINARY(AddV2, args->x, args->y);
 }

@@ -382,3 +382,19 @@ def test_exit_codes(tmp_path):
     assert python("-m", "thalweg", "-h").returncode == 0
     script.write_text("import sys\nsys.exit(7)\n")
     assert python("-m", "thalweg", str(script)).returncode == 7
+
+
+def test_numbers_that_no_dtype_holds():
+    """Without a dtype integers are read as such up to the first float, and floats as float32; tf.add looks at its first argument alone."""
+    t, h = tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0], tf.float16)
+    for make in (lambda: tf.add(1e39, t), lambda: tf.add([1e39, 1.0], t), lambda: tf.add(1e39, tf.constant([1, 2])), lambda: tf.constant([1e39, 1.0])):
+        with pytest.raises(ValueError, match="Can't convert Python sequence with a value out of range for a double-precision float."):
+            make()
+    for values in ([10**39, 1.0], [1, 10**39, 1.0], [2**63, 1.0], [[10**39, 1.0], [1, 2]], [10**39, 1]):
+        with pytest.raises(ValueError, match="Can't convert Python sequence with out-of-range integer to Tensor."):
+            tf.constant(values)
+    inf = float("inf")
+    assert tf.constant([1.0, 10**39]).numpy().tolist() == [1.0, inf] and tf.constant([1, 1.0, 10**39]).numpy().tolist() == [1.0, 1.0, inf]
+    assert tf.add(t, 1e39).numpy().tolist() == [inf, inf] and tf.maximum(1e39, t).numpy().tolist() == [inf, inf]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expected to be a float tensor but is a half tensor"):
+        tf.add(1.0, h)

@@ -81,3 +81,11 @@ def test_the_same_variable_twice_is_an_error():
     v = tf.Variable(np.float32([1, 2]))
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.raw_ops.ResourceApplyMomentum(var=v.handle, accum=v.handle, lr=np.float32(1), grad=np.float32([1, 1]), momentum=np.float32(1))
+
+
+def test_binomial():
+    """Not among the cases: TensorFlow's kernel forgets the new state of a variable whose memory is shared with a constant."""
+    state = tf.Variable([7, 0, 0], dtype=tf.int64)
+    call = getattr(tf.raw_ops, "StatefulRandomBinomial")
+    values = call(resource=state.handle, algorithm=tf.constant(1, tf.int64), shape=[5], counts=10.0, probs=0.3, dtype=tf.int32)
+    assert values.numpy().tolist() == [2, 1, 4, 3, 1] and state.numpy().tolist() == [102407, 0, 0]

@@ -128,7 +128,15 @@ static tw_status adam_trace(tw_optimizer *optimizer, int64_t index, tw_variable 
     return tw__traced_assign(&tw__op_AssignSubVariableOp, variable, TW_G2(RealDiv, over, under));
 }
 
-static const tw__optimizer_methods adam_methods = { .build = adam_build, .update = adam_update, .trace = adam_trace };
+static tw_status adam_rows(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *indices, tw_tensor *values)
+{
+    const adam *self = (const adam *)optimizer;
+    tw_variable *slots[] = { optimizer->slots[MOMENTUM][index], optimizer->slots[VELOCITY][index],
+                             self->amsgrad ? optimizer->slots[LARGEST][index] : NULL };
+    return tw__adam_rows(optimizer, slots, variable, indices, values, self->beta_1, self->beta_2, self->epsilon);
+}
+
+static const tw__optimizer_methods adam_methods = { .build = adam_build, .update = adam_update, .trace = adam_trace, .rows = adam_rows };
 
 TW_CLASS(optimizers_adam,
     "keras.optimizers.Adam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "

@@ -363,9 +363,13 @@ static tw_status update(tw_optimizer *optimizer, int64_t position, tw_variable *
                         "update different parts of the model separately. Please call `optimizer.build(variables)` with the full list of trainable "
                         "variables before the training loop or use legacy optimizer `tf.keras.optimizers.legacy.%s.",
                         variable->name, tw_class_name(optimizer));
-    if (!tw__dtype_is_float(variable->resource->dtype) || gradient->dtype != variable->resource->dtype)
+    const struct tw_indexed_slices *slices = tw__slices_of(gradient);
+    tw_tensor *values = slices ? slices->values : gradient;
+    if (!tw__dtype_is_float(variable->resource->dtype) || values->dtype != variable->resource->dtype)
         return tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s is %s and its gradient %s, expected two floats of one dtype", optimizer->name,
-                        variable->name, tw_dtype_name(variable->resource->dtype), tw_dtype_name(gradient->dtype));
+                        variable->name, tw_dtype_name(variable->resource->dtype), tw_dtype_name(values->dtype));
+    if (slices)
+        return methods->rows(optimizer, index, variable, slices->indices, values);
     if (!tw__shape_compatible(&variable->resource->shape, &gradient->shape))
         return tw__fail(TW_INVALID_ARGUMENT, "%s: variable %s has shape %s and its gradient %s", optimizer->name, variable->name,
                         tw__shape_text(&variable->resource->shape), tw__shape_text(&gradient->shape));
@@ -442,11 +446,12 @@ static tw_status apply_prepared(tw_optimizer *optimizer, tw_tensor *const *gradi
     tw_status status = !clips ? TW_OK : tw__tracing ? tw__traced_clip(optimizer, own, variables->count) : clip(optimizer, own, variables->count);
     for (int64_t i = 0; status == TW_OK && i < variables->count; i++) {
         const struct tw_indexed_slices *slices = gradients[i] ? tw__slices_of(gradients[i]) : NULL;
-        tw_auto tw_tensor *rows = slices ? tw__slices_make(own[i], slices->indices, slices->dense_shape) : NULL;
         if (!slices)
             continue;
-        tw_release(own[i]);
-        own[i] = rows ? tw__slices_dense(rows) : NULL;
+        tw_auto tw_tensor *values = own[i];
+        bool by_rows = ((const tw__optimizer_methods *)tw__methods(optimizer))->rows;
+        tw_auto tw_tensor *rows = by_rows ? tw__slices_summed(slices, values) : tw__slices_make(values, slices->indices, slices->dense_shape);
+        own[i] = !rows ? NULL : by_rows ? tw_retain(rows) : tw__slices_dense(rows);
         status = own[i] ? TW_OK : tw__error_status();
     }
     if (status == TW_OK)

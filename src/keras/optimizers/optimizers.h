@@ -23,6 +23,8 @@ typedef struct tw__optimizer_methods {
     tw_status (*update)(tw_optimizer *self, int64_t index, tw_variable *variable, tw_tensor *gradient);
     /* The same by ops, while a function is traced: nothing of the optimizer's state may be read now. */
     tw_status (*trace)(tw_optimizer *self, int64_t index, tw_variable *variable, tw_tensor *gradient);
+    /* By some rows of a gradient, eagerly and traced; NULL: they are made dense. */
+    tw_status (*rows)(tw_optimizer *self, int64_t index, tw_variable *variable, tw_tensor *indices, tw_tensor *values);
 } tw__optimizer_methods;
 
 /* Scalars as ops want them, of one dtype; filled anew at each step, in place. */
@@ -78,6 +80,16 @@ tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name
 /* ---- for classes whose step is ops, eagerly and traced alike (by_ops.c) ---- */
 tw_tensor *tw__step_rate(tw_optimizer *optimizer, tw_dtype dtype);             /* a new reference */
 tw_tensor *tw__step_time(tw_optimizer *optimizer, tw_dtype dtype, int ahead);  /* iterations + ahead; a new reference */
+
+/* ---- gradients of which some rows are there (rows.c) ---- */
+struct tw_indexed_slices;
+/* The slices with other values, rows that come twice summed; a new reference. */
+tw_tensor *tw__slices_summed(const struct tw_indexed_slices *slices, tw_tensor *values);
+tw_status tw__sgd_rows(tw_optimizer *optimizer, tw_variable *const slots[1], tw_variable *variable, tw_tensor *indices, tw_tensor *gradient,
+                       double momentum, bool nesterov);
+/* slots: moments of the gradient and of its square, and the largest of those or NULL. */
+tw_status tw__adam_rows(tw_optimizer *optimizer, tw_variable *const slots[3], tw_variable *variable, tw_tensor *indices, tw_tensor *gradient,
+                        double beta_1, double beta_2, double epsilon);
 
 /* ---- schedules (schedules.c) ---- */
 struct tw_schedule {

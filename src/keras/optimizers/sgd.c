@@ -60,7 +60,13 @@ static tw_status sgd_trace(tw_optimizer *optimizer, int64_t index, tw_variable *
                      TW_IN(variable->handle, optimizer->slots[0][index]->handle, rate, gradient, momentum), 5, &nesterov, 1, NULL, &outputs);
 }
 
-static const tw__optimizer_methods sgd_methods = { .build = sgd_build, .update = sgd_update, .trace = sgd_trace };
+static tw_status sgd_rows(tw_optimizer *optimizer, int64_t index, tw_variable *variable, tw_tensor *indices, tw_tensor *values)
+{
+    const sgd *self = (const sgd *)optimizer;
+    return tw__sgd_rows(optimizer, &optimizer->slots[0][index], variable, indices, values, self->momentum, self->nesterov);
+}
+
+static const tw__optimizer_methods sgd_methods = { .build = sgd_build, .update = sgd_update, .trace = sgd_trace, .rows = sgd_rows };
 
 TW_CLASS(optimizers_sgd,
     "keras.optimizers.SGD(learning_rate: number = 0.01, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = None, "

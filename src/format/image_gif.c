@@ -179,10 +179,11 @@ static bool put_pixel(const gif *g, const frame *f, int64_t n, int color, uint8_
 
 static tw_status draw(const gif *g, const frame *f, codes *c, uint8_t *out)
 {
-    int minimum = f->data[0], clear = 1 << minimum, width = minimum + 1, next = clear + 2, last = -1;
-    int64_t pixels = (int64_t)f->width * f->height, done = 0;
+    int minimum = f->data[0], last = -1;
     if (minimum < 1 || minimum > 8)
         return refuse(g, "failed to slurp gif file: Image is defective, decoding aborted");
+    int clear = 1 << minimum, width = minimum + 1, next = clear + 2;
+    int64_t pixels = (int64_t)f->width * f->height, done = 0;
     c->at = f->data + 1;
     c->left = c->bit_count = 0;
     c->bits = 0;

@@ -32,5 +32,6 @@ tw_status tw__scatter_nd(const tw_op *op, tw_tensor *out, const tw_tensor *indic
 
 /* The shape of segment ids, with ones for the further dimensions of the data, by ops. */
 tw_tensor *tw__ids_shape_later(tw_tensor *data, tw_tensor *ids);
+tw_status tw__sorted_segment_shape(tw__inference *inference); /* of SegmentSum and its kin (segment.c) */
 
 #endif

@@ -97,7 +97,7 @@ TW_OP(UnsortedSegmentSum,
 
 /* ---- SegmentSum ---- */
 
-static tw_status sorted_shape(tw__inference *inference)
+tw_status tw__sorted_segment_shape(tw__inference *inference)
 {
     const tw_shape *data = inference->shapes[0], *ids = inference->shapes[1];
     TW_TRY(tw__need_rank(inference, 1, 1));
@@ -184,7 +184,7 @@ static tw_status sorted_gradient(tw__gradient *gradient)
 
 TW_OP(SegmentSum,
     .inputs = "data: T, segment_ids: Tindices", .outputs = "output: T", .attrs = "T: {" NUMBERS "}, Tindices: {int32, int64}",
-    .shape = sorted_shape, .compute = sorted_compute, .gradient = sorted_gradient,
+    .shape = tw__sorted_segment_shape, .compute = sorted_compute, .gradient = sorted_gradient,
     .doc = "Sums of the rows of each segment; the ids do not decrease.");
 
 /* ---- DynamicStitch ---- */

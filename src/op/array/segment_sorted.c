@@ -1,0 +1,116 @@
+/* SegmentMax, SegmentMin, SegmentProd, SegmentMean: rows combined by segment; the ids do not decrease. */
+#include "kernel/copy.h"
+#include "kernel/kernel.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+#include "rows.h"
+
+#define REALS "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
+#define NUMBERS "float, double, int32, uint8, int16, int8, complex64, int64, bfloat16, uint16, complex128, half, uint32, uint64"
+
+static tw__combination kind_of(const tw_op *op)
+{
+    if (op == &tw__op_SegmentProd)
+        return TW__COMBINE_MUL;
+    return op == &tw__op_SegmentMean ? TW__COMBINE_ADD : op == &tw__op_SegmentMax ? TW__COMBINE_MAX : TW__COMBINE_MIN;
+}
+
+static tw_status sorted_compute(tw__kernel *kernel)
+{
+    const tw_tensor *data = kernel->inputs[0], *ids = kernel->inputs[1];
+    int64_t last = -1, inner = 1;
+    for (int64_t i = 0; i < ids->count; i++) {
+        int64_t id = tw_tensor_int_at(ids, i);
+        if (id < 0 || id == INT64_MAX)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids must be >= 0: Segment id %lld out of range [Op:%s]", (long long)id,
+                              kernel->op->name);
+        if (id < last)
+            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids are not increasing [Op:%s]", kernel->op->name);
+        last = id;
+    }
+    tw_shape shape = data->shape;
+    shape.dims[0] = last + 1;
+    tw_tensor *out = tw__output(kernel, 0, &shape);
+    if (!out)
+        return tw__error_status();
+    for (int i = 1; i < shape.rank; i++)
+        inner *= shape.dims[i];
+    size_t size = tw__element_size(out->dtype);
+    double empty[2] = { 0 };
+    if (kernel->op == &tw__op_SegmentProd)
+        tw__cast_run(TW_FLOAT64, out->dtype, (const double[]){ 1 }, empty, 1, false);
+    TW_TRY(tw__fill_elements(out->dtype, out->data, empty, out->count));
+    for (int64_t i = 0, first = 0; i < ids->count; i++) {
+        int64_t id = tw_tensor_int_at(ids, i);
+        char *to = (char *)out->data + (size_t)(id * inner) * size;
+        const char *from = (const char *)data->data + (size_t)(i * inner) * size;
+        bool begins = i == 0 || tw_tensor_int_at(ids, i - 1) != id, ends = i + 1 == ids->count || tw_tensor_int_at(ids, i + 1) != id;
+        first = begins ? i : first;
+        TW_TRY(begins ? tw__copy_elements(out->dtype, to, from, inner) : tw__combine_elements(kind_of(kernel->op), out->dtype, to, from, inner));
+        if (kernel->op == &tw__op_SegmentMean && ends && i > first) {
+            double number[2] = { (double)(i - first + 1) }, narrow[2];
+            tw__cast_run(TW_FLOAT64, out->dtype, number, narrow, 1, false);
+            tw__binary_row(&tw__binary_divide, out->dtype, to, narrow, to, inner, TW_ROW_Y_SCALAR);
+        }
+    }
+    return TW_OK;
+}
+
+/* ---- gradients ---- */
+
+static tw_tensor *rows_of(tw_tensor *x, tw_tensor *ids)
+{
+    tw_auto tw_tensor *zero = tw_tensor_int(0);
+    return x && zero ? tw__call(&tw__op_GatherV2, TW_IN(x, ids, zero), 3, NULL, 0) : NULL;
+}
+
+/* The number of rows that reached the segment's value share its gradient. */
+static tw_status extreme_gradient(tw__gradient *g)
+{
+    tw_tensor *data = g->inputs[0], *ids = g->inputs[1], *dy = g->output_grads[0];
+    if (!dy || !g->wanted[0])
+        return TW_OK;
+    tw_auto tw_tensor *reached = TW_G2(Equal, tw_retain(data), rows_of(g->outputs[0], ids));
+    tw_auto tw_tensor *ones = reached ? TW_CALL(Cast, TW_IN(reached), TW_WITH(TW_A_TYPE("DstT", data->dtype))) : NULL;
+    tw_auto tw_tensor *shared = ones ? TW_G2(RealDiv, tw_retain(dy), TW_BINARY(SegmentSum, ones, ids)) : NULL;
+    tw__grad_set(g, 0, TW_G3(SelectV2, tw_retain(reached), rows_of(shared, ids), TW_UNARY(ZerosLike, data)));
+    return tw__grad_status(g);
+}
+
+static tw_status mean_gradient(tw__gradient *g)
+{
+    tw_tensor *data = g->inputs[0], *ids = g->inputs[1];
+    if (!g->output_grads[0] || !g->wanted[0])
+        return TW_OK;
+    tw_auto tw_tensor *number = TW_G2(SegmentSum, TW_UNARY(OnesLike, data), tw_retain(ids));
+    tw_auto tw_tensor *one = number ? tw__grad_constant(1, number) : NULL;
+    tw_auto tw_tensor *shared = TW_G2(RealDiv, tw_retain(g->output_grads[0]), TW_G2(Maximum, tw_retain(number), tw_retain(one)));
+    tw__grad_set(g, 0, rows_of(shared, ids));
+    return tw__grad_status(g);
+}
+
+/* The product of the other rows: by division, but where the row is zero. */
+static tw_status product_gradient(tw__gradient *g)
+{
+    tw_tensor *data = g->inputs[0], *ids = g->inputs[1], *dy = g->output_grads[0];
+    if (!dy || !g->wanted[0])
+        return TW_OK;
+    tw_auto tw_tensor *none = tw__grad_constant(0, data), *zero = none ? TW_BINARY(Equal, data, none) : NULL;
+    tw_auto tw_tensor *ones = zero ? TW_CALL(Cast, TW_IN(zero), TW_WITH(TW_A_TYPE("DstT", TW_INT32))) : NULL;
+    tw_auto tw_tensor *filled = TW_G3(SelectV2, tw_retain(zero), TW_UNARY(OnesLike, data), tw_retain(data));
+    if (!ones || !filled)
+        return tw__error_status();
+    tw_auto tw_tensor *zeros = TW_BINARY(SegmentSum, ones, ids), *rest = TW_BINARY(SegmentProd, filled, ids);
+    tw_auto tw_tensor *kept = TW_G3(SelectV2, TW_G2(Greater, tw_retain(zeros), tw_tensor_int(1)), TW_UNARY(ZerosLike, dy), tw_retain(dy));
+    tw_tensor *others = TW_G3(SelectV2, tw_retain(zero), rows_of(rest, ids), TW_G2(RealDiv, rows_of(g->outputs[0], ids), tw_retain(data)));
+    tw__grad_set(g, 0, TW_G2(Mul, rows_of(kept, ids), others));
+    return tw__grad_status(g);
+}
+
+#define SORTED .inputs = "data: T, segment_ids: Tindices", .outputs = "output: T", .shape = tw__sorted_segment_shape, .compute = sorted_compute
+#define IDS "Tindices: {int32, int64}"
+
+TW_OP(SegmentMax, SORTED, .attrs = "T: {" REALS "}, " IDS, .gradient = extreme_gradient, .doc = "The greatest of the rows of each segment.");
+TW_OP(SegmentMin, SORTED, .attrs = "T: {" REALS "}, " IDS, .gradient = extreme_gradient, .doc = "The least of the rows of each segment.");
+TW_OP(SegmentProd, SORTED, .attrs = "T: {" NUMBERS "}, " IDS, .gradient = product_gradient, .doc = "Products of the rows of each segment.");
+TW_OP(SegmentMean, SORTED, .attrs = "T: {" NUMBERS "}, " IDS, .gradient = mean_gradient, .doc = "Means of the rows of each segment.");

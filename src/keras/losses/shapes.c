@@ -13,6 +13,10 @@ tw_tensor *tw__cast(tw_tensor *tensor, tw_dtype dtype)
 
 tw_tensor *tw__float_scalar(tw_dtype dtype, double value)
 {
+    if (!tw__dtype_is_float(dtype)) {
+        tw__fail(TW_TYPE_ERROR, "values of dtype %s, expected floats", tw_dtype_name(dtype));
+        return NULL;
+    }
     tw_tensor *scalar = tw_tensor_new(dtype, TW_SCALAR, NULL);
     if (scalar)
         tw__scalar_set(scalar, value);

@@ -42,7 +42,7 @@ static tw_status optimizer_init(void *self, const void *given)
     }
     if (args->use_ema)
         return tw__fail(TW_UNIMPLEMENTED, "%s: use_ema=True is not supported", tw_class_name(self));
-    optimizer->name = tw__strdup(args->name);
+    optimizer->name = tw__strdup(args->name ? args->name : tw_class_name(self));
     optimizer->all = tw__container_new();
     optimizer->iterations = new_scalar(tw_tensor_int64(0), "iteration");
     optimizer->one = tw_tensor_int64(1);

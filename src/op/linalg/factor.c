@@ -299,9 +299,10 @@ static tw_status svd_compute(tw__kernel *kernel)
 }
 
 /* x + x^H; takes x. */
-static tw_tensor *with_adjoint(tw_tensor *x)
+static tw_tensor *with_adjoint(tw_tensor *given)
 {
-    return x ? TW_G2(AddV2, tw_retain(x), tw__adjoint(x)) : NULL;
+    tw_auto tw_tensor *x = given;
+    return x ? TW_G2(AddV2, tw_retain(x), tw__adjoint(tw_retain(x))) : NULL;
 }
 
 /* With m <= n, where V1 are the first m columns of V: U (dS + (F*U^H dU)~ S + S (F*V1^H dV1)~) V1^H and what dV has beside V1. */
@@ -319,8 +320,8 @@ static tw_tensor *wide_svd_gradient(const tw__gradient *g, int64_t m, int64_t n,
     tw_tensor *result = tw__mm(tw_retain(u), tw__mm(sum, tw_retain(v1), false, true), false, false);
     tw_auto tw_tensor *inverse = tw__diag(safe_reciprocal(tw_retain(s)));
     if (m < n) {
-        tw_tensor *across = tw__adjoint(tw_retain(dv1));
-        tw_tensor *rest = across ? TW_G2(Sub, tw_retain(across), tw__mm(tw__mm(across, tw_retain(v1), false, false), tw_retain(v1), false, true)) : NULL;
+        tw_auto tw_tensor *across = tw__adjoint(tw_retain(dv1));
+        tw_tensor *rest = across ? TW_G2(Sub, tw_retain(across), tw__mm(tw__mm(tw_retain(across), tw_retain(v1), false, false), tw_retain(v1), false, true)) : NULL;
         if (tw__matrix_dim(&v->shape, 1) > m) {
             tw_auto tw_tensor *v2 = columns_of(v, m, -1), *dv2 = columns_of(dv, m, -1);
             rest = TW_G2(Sub, rest, tw__mm(tw__mm(tw_retain(v1), tw_retain(dv2), true, false), tw_retain(v2), false, true));

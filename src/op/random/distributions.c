@@ -470,7 +470,7 @@ static tw_status bounded_batch(tw__kernel *kernel, const parameters *p, int64_t 
                 put(out, sample++ * p->batches + batch, AS(AS(values[i] * deviation) + mean));
                 tries = 0;
             } else if (++tries >= MOST_TRIES) {
-                return tw__fail(TW_INTERNAL, "TruncatedNormal rejection sampler failed to accept a sample. [Op:%s]", kernel->op->name);
+                return tw__fail(TW_INVALID_ARGUMENT, "TruncatedNormal rejection sampler failed to accept a sample. [Op:%s]", kernel->op->name);
             }
         }
     }

@@ -15,6 +15,8 @@ import gc, os, signal, sys, threading, time
 import numpy as np
 import thalweg as tf
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are told to ignore it
+
 class Mlp(tf.keras.Model):
     def __init__(self):
         super().__init__()

@@ -1,4 +1,5 @@
-/* A training step that is traced once and then runs as a graph: a small network learns the two-spirals problem.
+/* A training step that is traced (twice: the first trace makes the optimizer's variables)
+ * and then runs as a graph: a small network learns the two-spirals problem.
  *
  *     traced_step [--steps=400]
  *

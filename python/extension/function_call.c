@@ -225,8 +225,8 @@ static bool walk(function *self, tw__py_walk *w, const bound *b)
     return good && w->key.status == TW_OK;
 }
 
-/* The graph function for such a call; new. */
-static PyObject *find(function *self, const bound *b, const tw__py_walk *w)
+/* The graph function for such arguments; new. `called`: for a call with them. */
+static PyObject *find(function *self, const bound *b, const tw__py_walk *w, bool called)
 {
     tw__call_key key = tw__key_of(&w->key);
     PyObject *found = tw__tracer_find(&self->traces, &key);
@@ -236,7 +236,7 @@ static PyObject *find(function *self, const bound *b, const tw__py_walk *w)
         return NULL;
     found = tw__tracer_find(&self->traces, &key); /* another thread may have traced it meanwhile */
     if (!found)
-        found = tw__tracer_trace(&self->traces, &key, make_trace, &(tracing){ self, b });
+        found = tw__tracer_trace(&self->traces, &key, called, make_trace, &(tracing){ self, b });
     tw__tracing_end();
     return found ? found : tw__py_raise();
 }
@@ -321,7 +321,7 @@ static PyObject *call(PyObject *callable, PyObject *const *arguments, size_t siz
     if (fits) {
         tw__py_walk_begin(&w, self->tracer, false);
         walked = walk(self, &w, &b);
-        found = walked ? find(self, &b, &w) : NULL;
+        found = walked ? find(self, &b, &w, true) : NULL;
         out = found ? run(found, w.tensors, w.tensor_count) : NULL;
         tw__py_walk_end(&w);
         Py_XDECREF(found);
@@ -349,7 +349,7 @@ static PyObject *concrete(PyObject *callable, PyObject *given)
         if (fits) {
             tw__py_walk_begin(&w, self->tracer, true);
             walked = walk(self, &w, &b);
-            out = walked ? find(self, &b, &w) : NULL;
+            out = walked ? find(self, &b, &w, false) : NULL;
             tw__py_walk_end(&w);
         }
         unbind(&b);

@@ -145,7 +145,7 @@ static tw__function *find(tw_function *f, const tw__call_key *key, const char *c
     tw__tracing_begin();
     found = tw__tracer_find(&f->tracer, key); /* another thread may have traced it meanwhile */
     if (!found)
-        found = tw__tracer_trace(&f->tracer, key, trace, &(trace_call){ f, dtypes, names, key->spec_count });
+        found = tw__tracer_trace(&f->tracer, key, true, trace, &(trace_call){ f, dtypes, names, key->spec_count });
     tw__tracing_end();
     tw__free(dtypes);
     return found;

@@ -209,7 +209,7 @@ static tw_status keep(tw__tracer *t, const tw__call_key *key, const tw_shape *sh
     return status;
 }
 
-void *tw__tracer_trace(tw__tracer *t, const tw__call_key *key, tw__trace_maker make, void *context)
+void *tw__tracer_trace(tw__tracer *t, const tw__call_key *key, bool called, tw__trace_maker make, void *context)
 {
     tw_shape *shapes = tw__alloc_array((size_t)key->spec_count + 1, sizeof *shapes);
     if (!shapes)
@@ -238,7 +238,7 @@ void *tw__tracer_trace(tw__tracer *t, const tw__call_key *key, tw__trace_maker m
         t->drop(value);
         value = NULL;
     }
-    if (value)
+    if (value && called)
         note_trace(t, changed);
     tw__free(changed);
     tw__free(shapes);

@@ -31,7 +31,8 @@ void *tw__tracer_find(tw__tracer *tracer, const tw__call_key *key);
  * reference or NULL, and says if the value is good for this one call only. It runs twice if it made variables: the first function that is
  * traced may make them, what is kept must not. */
 typedef void *(*tw__trace_maker)(void *context, const tw_shape *shapes, bool *once);
-void *tw__tracer_trace(tw__tracer *tracer, const tw__call_key *key, tw__trace_maker make, void *context);
+/* `called`: for a call. Traces that are asked for by themselves (get_concrete_function) are not retracing: no warning counts them. */
+void *tw__tracer_trace(tw__tracer *tracer, const tw__call_key *key, bool called, tw__trace_maker make, void *context);
 /* An object that calls were told apart by has ended. */
 void tw__tracer_forget(tw__tracer *tracer, const void *identity);
 /* How many traces there were. Of the two at a first call that makes variables, TensorFlow makes the second at the second call: likewise here. */

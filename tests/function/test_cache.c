@@ -156,13 +156,13 @@ static void test_tracer(void **state)
         tw__call_key key = number_key(&w, i + 0.5);
         assert_null(tw__tracer_find(&t, &key));
         tw__tracing_begin();
-        assert_ptr_equal(tw__tracer_trace(&t, &key, make, NULL), &values[i + 1]);
+        assert_ptr_equal(tw__tracer_trace(&t, &key, true, make, NULL), &values[i + 1]);
         tw__tracing_end();
         assert_ptr_equal(tw__tracer_find(&t, &key), &values[i + 1]);
         tw__key_free(&w);
     }
     tw__call_key key = number_key(&w, 77.5);
-    assert_non_null(tw__tracer_trace(&t, &key, make, values)); /* good for one call */
+    assert_non_null(tw__tracer_trace(&t, &key, true, make, values)); /* good for one call */
     assert_null(tw__tracer_find(&t, &key));
     tw__key_free(&w);
     assert_int_equal(tw__tracer_count(&t), 4);

@@ -158,6 +158,13 @@ def test_retracing_warning(warnings):
     assert "triggered tf.function retracing. Tracing is expensive" in warnings[0] and warnings[0].endswith("since the last call: 'x'.")
 
 
+def test_traces_asked_for_are_not_retracing(warnings):
+    f = tf.function(lambda x: x, autograph=False)
+    for i in range(12):
+        f.get_concrete_function(i)
+    assert f.experimental_get_tracing_count() == 12 and not warnings
+
+
 # ---- structures ----
 
 Pair = collections.namedtuple("Pair", "left right")

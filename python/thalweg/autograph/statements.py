@@ -327,7 +327,6 @@ def _test_once(test):
 def scratch(function):
     """Runs a function in a graph that is thrown away. What it calls stays subject to conversion."""
     function.autograph_do_not_convert = True
-    function.__code__ = function.__code__.replace()  # retracing is counted by code; this is not the user's function traced again
     tf.function(function).get_concrete_function()
 
 

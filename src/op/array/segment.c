@@ -132,10 +132,10 @@ static void sum_runs(const tw__reducer *sum, const tw_tensor *data, const tw_ten
     }
 }
 
-static tw_status sorted_compute(tw__kernel *kernel)
+tw_status tw__sorted_segments(tw__kernel *kernel, tw_tensor **out, int64_t *inner)
 {
-    const tw_tensor *data = kernel->inputs[0], *ids = kernel->inputs[1];
-    int64_t last = -1, inner = 1;
+    const tw_tensor *ids = kernel->inputs[1];
+    int64_t last = -1;
     for (int64_t i = 0; i < ids->count; i++) {
         int64_t id = id_at(ids, i);
         if (id < 0)
@@ -148,13 +148,21 @@ static tw_status sorted_compute(tw__kernel *kernel)
             return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids are not increasing [Op:%s]", kernel->op->name);
         last = id;
     }
-    tw_shape shape = data->shape;
+    tw_shape shape = kernel->inputs[0]->shape;
     shape.dims[0] = last + 1;
-    tw_tensor *out = tw__output(kernel, 0, &shape);
-    if (!out)
-        return tw__error_status();
+    *out = tw__output(kernel, 0, &shape);
+    *inner = 1;
     for (int i = 1; i < shape.rank; i++)
-        inner *= shape.dims[i];
+        *inner *= shape.dims[i];
+    return *out ? TW_OK : tw__error_status();
+}
+
+static tw_status sorted_compute(tw__kernel *kernel)
+{
+    const tw_tensor *data = kernel->inputs[0], *ids = kernel->inputs[1];
+    tw_tensor *out;
+    int64_t inner;
+    TW_TRY(tw__sorted_segments(kernel, &out, &inner));
     size_t size = tw__element_size(out->dtype);
     memset(out->data, 0, (size_t)out->count * size);
     const tw__reducer *sum = tw__reducer_find(TW__REDUCE_SUM, out->dtype);

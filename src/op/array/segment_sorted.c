@@ -18,23 +18,9 @@ static tw__combination kind_of(const tw_op *op)
 static tw_status sorted_compute(tw__kernel *kernel)
 {
     const tw_tensor *data = kernel->inputs[0], *ids = kernel->inputs[1];
-    int64_t last = -1, inner = 1;
-    for (int64_t i = 0; i < ids->count; i++) {
-        int64_t id = tw_tensor_int_at(ids, i);
-        if (id < 0 || id == INT64_MAX)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids must be >= 0: Segment id %lld out of range [Op:%s]", (long long)id,
-                              kernel->op->name);
-        if (id < last)
-            return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "segment ids are not increasing [Op:%s]", kernel->op->name);
-        last = id;
-    }
-    tw_shape shape = data->shape;
-    shape.dims[0] = last + 1;
-    tw_tensor *out = tw__output(kernel, 0, &shape);
-    if (!out)
-        return tw__error_status();
-    for (int i = 1; i < shape.rank; i++)
-        inner *= shape.dims[i];
+    tw_tensor *out;
+    int64_t inner;
+    TW_TRY(tw__sorted_segments(kernel, &out, &inner));
     size_t size = tw__element_size(out->dtype);
     double empty[2] = { 0 };
     if (kernel->op == &tw__op_SegmentProd)

@@ -94,6 +94,18 @@ static const tw__dataset_kind shuffle_kind = {
     .next = shuffle_next, .stop = shuffle_stop, .cardinality = tw__cardinality_same,
 };
 
+/* Two zeros stand for seeds by chance. */
+static void take_seeds(shuffle_dataset *self, const tw_tensor *seed, const tw_tensor *seed2)
+{
+    self->seed = tw_tensor_int_at(seed, 0);
+    self->seed2 = tw_tensor_int_at(seed2, 0);
+    if (self->seed == 0 && self->seed2 == 0) {
+        self->seed = (int64_t)tw__random_entropy();
+        self->seed2 = (int64_t)tw__random_entropy();
+    }
+    self->generator = tw__words_of(tw__philox_seeded(self->seed, self->seed2));
+}
+
 static tw_status shuffle_compute(tw__kernel *kernel)
 {
     int64_t size = tw_tensor_int_at(kernel->inputs[1], 0);
@@ -103,14 +115,8 @@ static tw_status shuffle_compute(tw__kernel *kernel)
     if (!self)
         return tw__error_status();
     self->buffer_size = size;
-    self->seed = tw_tensor_int_at(kernel->inputs[2], 0);
-    self->seed2 = tw_tensor_int_at(kernel->inputs[3], 0);
-    if (self->seed == 0 && self->seed2 == 0) {
-        self->seed = (int64_t)tw__random_entropy();
-        self->seed2 = (int64_t)tw__random_entropy();
-    }
+    take_seeds(self, kernel->inputs[2], kernel->inputs[3]);
     self->reshuffles = TW_ATTR(kernel, "reshuffle_each_iteration")->b;
-    self->generator = tw__words_of(tw__philox_seeded(self->seed, self->seed2));
     return tw__dataset_give(kernel, self);
 }
 
@@ -199,14 +205,8 @@ static tw_status random_compute(tw__kernel *kernel)
     shuffle_dataset *self = tw__dataset_make(kernel, &random_kind, false);
     if (!self)
         return tw__error_status();
-    self->seed = tw_tensor_int_at(kernel->inputs[0], 0);
-    self->seed2 = tw_tensor_int_at(kernel->inputs[1], 0);
-    if (self->seed == 0 && self->seed2 == 0) {
-        self->seed = (int64_t)tw__random_entropy();
-        self->seed2 = (int64_t)tw__random_entropy();
-    }
+    take_seeds(self, kernel->inputs[0], kernel->inputs[1]);
     self->reshuffles = TW_ATTR(kernel, "rerandomize_each_iteration")->b;
-    self->generator = tw__words_of(tw__philox_seeded(self->seed, self->seed2));
     return tw__dataset_give(kernel, self);
 }
 

@@ -268,6 +268,14 @@ static inline uint64_t tw__denormals_flush(void)
     return before;
 }
 
+/* ---- libraries that may be missing (library.c) ---- */
+typedef struct tw__symbol {
+    const char *name;
+    void **place; /* of the pointer to the function */
+} tw__symbol;
+/* The library with all of these functions, for good; NULL, without an error: it is not there, or lacks one. */
+void *tw__library_load(const char *file, const tw__symbol *symbols, int count);
+
 /* ---- worker threads (pool.c) ---- */
 int tw__thread_count(void); /* workers + the caller */
 void tw__thread_count_set(int count);

@@ -2,7 +2,6 @@
  * upscaling of colour, CMYK turned into RGB. A picture that is cut off is an error, or with `recover` grey from there on.
  *
  * libjpeg leaves its functions by longjmp when it finds an error; everything that lives across such calls is in a struct on the heap. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -26,11 +25,10 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void)
 {
-    void *library = dlopen("libjpeg.so.62", RTLD_NOW | RTLD_LOCAL);
-    available = library != NULL;
-#define X(name) available = available && (p_##name = (__typeof__(name) *)dlsym(library, #name));
-    FUNCTIONS(X)
+#define X(name) { #name, (void **)&p_##name },
+    static const tw__symbol symbols[] = { FUNCTIONS(X) };
 #undef X
+    available = tw__library_load("libjpeg.so.62", symbols, sizeof symbols / sizeof *symbols);
 }
 
 static tw_status need_library(const char *op)

@@ -2,7 +2,6 @@
  * grey from colours by 0.299, 0.587, 0.114; writing with libpng's own choice of filters.
  *
  * libpng leaves its functions by longjmp when it finds an error; what lives across such calls is in a struct on the heap. Its memory is ours. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 
@@ -27,11 +26,10 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void)
 {
-    void *library = dlopen("libpng16.so.16", RTLD_NOW | RTLD_LOCAL);
-    available = library != NULL;
-#define X(name) available = available && (p_##name = (__typeof__(name) *)dlsym(library, #name));
-    FUNCTIONS(X)
+#define X(name) { #name, (void **)&p_##name },
+    static const tw__symbol symbols[] = { FUNCTIONS(X) };
 #undef X
+    available = tw__library_load("libpng16.so.16", symbols, sizeof symbols / sizeof *symbols);
 }
 
 static tw_status need_library(const char *op)

@@ -77,17 +77,16 @@ static void load(void)
     const char *wanted = getenv("THALWEG_ONEDNN");
     if (wanted && wanted[0] == '0')
         return;
-    void *library = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+#define X(name) { #name, (void **)&p_##name },
+    static const tw__symbol symbols[] = { FUNCTIONS(X) };
+#undef X
+    void *library = tw__library_load("libdnnl.so.2", symbols, sizeof symbols / sizeof *symbols);
     if (!library)
         return;
-    bool found = true;
-#define X(name) found = (p_##name = (__typeof__(name) *)dlsym(library, #name)) && found;
-    FUNCTIONS(X)
-#undef X
     /* Of the OpenMP that the library itself uses; it is missing if the library was built without. */
     p_omp_get_max_threads = (int (*)(void))dlsym(library, "omp_get_max_threads");
     p_omp_set_num_threads = (void (*)(int))dlsym(library, "omp_set_num_threads");
-    available = found && p_dnnl_engine_create(&engine, dnnl_cpu, 0) == dnnl_success &&
+    available = p_dnnl_engine_create(&engine, dnnl_cpu, 0) == dnnl_success &&
                 p_dnnl_primitive_attr_create(&attributes) == dnnl_success &&
                 p_dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user) == dnnl_success;
 }

@@ -1,7 +1,6 @@
 /* Regular expressions. The syntax is RE2's, which is a part of Perl's with a few differences; PCRE2, loaded with the first pattern, does the
  * matching. `translate` refuses what RE2 does not know, in its words, and rewrites what means something else there. A match that takes too
  * many steps is an error (PCRE2 goes back, RE2 does not). */
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include "op/text/text.h"
@@ -50,21 +49,15 @@ static void end_memory(void *memory, void *unused)
 
 static void load(void)
 {
-    void *library = dlopen("libpcre2-8.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return;
-#define FIND(member, name) *(void **)&pcre.member = dlsym(library, "pcre2_" name "_8")
-    FIND(general_context_create, "general_context_create");
-    FIND(compile_context_create, "compile_context_create");
-    FIND(compile, "compile");
-    FIND(code_free, "code_free");
-    FIND(match_data_create, "match_data_create_from_pattern");
-    FIND(match_data_free, "match_data_free");
-    FIND(match, "match");
-    FIND(ovector, "get_ovector_pointer");
-    FIND(error_message, "get_error_message");
-    if (!pcre.general_context_create || !pcre.compile_context_create || !pcre.compile || !pcre.code_free || !pcre.match_data_create ||
-        !pcre.match_data_free || !pcre.match || !pcre.ovector || !pcre.error_message)
+#define FIND(member, name) { "pcre2_" name "_8", (void **)&pcre.member }
+    static const tw__symbol symbols[] = {
+        FIND(general_context_create, "general_context_create"), FIND(compile_context_create, "compile_context_create"),
+        FIND(compile, "compile"), FIND(code_free, "code_free"), FIND(match_data_create, "match_data_create_from_pattern"),
+        FIND(match_data_free, "match_data_free"), FIND(match, "match"), FIND(ovector, "get_ovector_pointer"),
+        FIND(error_message, "get_error_message"),
+    };
+#undef FIND
+    if (!tw__library_load("libpcre2-8.so.0", symbols, sizeof symbols / sizeof *symbols))
         return;
     pcre.general = pcre.general_context_create(allocate, end_memory, NULL);
     pcre.context = pcre.general ? pcre.compile_context_create(pcre.general) : NULL;

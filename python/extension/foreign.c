@@ -7,6 +7,7 @@
 #include "keras/keras.h"
 #include "keras/losses/losses.h"
 #include "keras/optimizers/optimizers.h"
+#include "keras/regularizers/regularizers.h"
 
 /* Calls function(*values) and makes a tensor of what comes back; takes the references in `values`. The lock is held. */
 static tw_tensor *call_for_tensor(PyObject *function, PyObject *a, PyObject *b)
@@ -41,9 +42,11 @@ static tw_tensor *call_function(tw_callable *self, tw_tensor *input)
         tw__fail(TW_RUNTIME_ERROR, "the function %s is gone: its object was collected", self->name);
     } else if (input) {
         output = call_for_tensor(function, tw__py_wrap_tensor(tw_retain(input)), NULL);
-    } else { /* a function of nothing, called for what it does */
+    } else { /* a function of nothing, called for what it does or for the tensor it gives */
         PyObject *result = PyObject_CallFunctionObjArgs(function, NULL);
-        if (!result)
+        if (result && (tw__py_is_tensor_like(result) || PyFloat_Check(result)))
+            output = tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT);
+        if (!result || (PyErr_Occurred() && !output))
             tw__py_failed();
         Py_XDECREF(result);
     }
@@ -119,6 +122,8 @@ void tw__py_made(PyObject *self)
         ((tw_initializer *)object)->foreign_make = call_initializer;
     else if (tw__is(object, &tw__class_constraint) && tw__py_overrides(self, "__call__"))
         ((tw_constraint *)object)->callable.call = call_constraint;
+    else if (tw__is(object, &tw__class_regularizer) && tw__py_overrides(self, "__call__"))
+        ((tw_regularizer *)object)->callable.call = call_constraint;
 }
 
 /* The name of an object whose class is Python's: "MyModel" gives my_model, the next my_model_1; modules are not numbered. For tw__free. */

@@ -4,6 +4,7 @@
 #include "extension.h"
 #include "graph/graph.h"
 #include "keras/keras.h"
+#include "keras/layers/layers.h"
 
 static _Thread_local int current_training = -1; /* of the layer that is being called; -1: not said */
 
@@ -190,6 +191,42 @@ static PyObject *converted(PyObject *method)
     return made;
 }
 
+/* The mask that goes along with the input, or the first of several; borrowed. */
+static tw_tensor *first_mask(PyObject *inputs)
+{
+    if (TW_IS_TENSOR(inputs))
+        return tw__mask_of(TW_TENSOR(inputs));
+    PyObject *first = (PyList_Check(inputs) || PyTuple_Check(inputs)) && PySequence_Size(inputs) ? PySequence_GetItem(inputs, 0) : NULL;
+    tw_tensor *mask = first && TW_IS_TENSOR(first) ? tw__mask_of(TW_TENSOR(first)) : NULL;
+    Py_XDECREF(first);
+    return mask;
+}
+
+/* The mask of the output, and the activity regularizer. */
+static bool finish(PyObject *self, tw_layer *layer, PyObject *inputs, tw_tensor *first, tw_tensor *mask, PyObject *result)
+{
+    if (!TW_IS_TENSOR(result))
+        return true;
+    if (tw__py_overrides(self, "compute_mask")) {
+        PyObject *given = mask ? tw__py_wrap_tensor(tw_retain(mask)) : (Py_INCREF(Py_None), Py_None);
+        PyObject *made = given ? PyObject_CallMethod(self, "compute_mask", "(OO)", inputs, given) : NULL;
+        tw_tensor *found = made && made != Py_None ? tw__py_to_tensor(made, TW_DTYPE_NONE, TW_HINT) : NULL;
+        bool good = made && (made == Py_None || found);
+        if (good && tw__mask_set(TW_TENSOR(result), found) != TW_OK) {
+            tw__py_raise();
+            good = false;
+        }
+        tw_release(found);
+        Py_XDECREF(given);
+        Py_XDECREF(made);
+        return good;
+    }
+    if (tw__layer_finish(layer, first, mask, TW_TENSOR(result)) == TW_OK)
+        return true;
+    tw__py_raise();
+    return false;
+}
+
 /* `inputs` and `others` (further positional ones, or NULL) with keywords (changed; ours). */
 static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, PyObject *others, PyObject *keywords, int training,
                             long flags)
@@ -205,6 +242,12 @@ static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, P
     int outer = current_training;
     current_training = training;
     bool good = build(self, layer, ready, first);
+    tw_tensor *mask = first_mask(inputs);
+    if (good && mask && (flags & TAKES_MASK) && !PyDict_GetItemString(keywords, "mask")) {
+        PyObject *given = tw__py_wrap_tensor(tw_retain(mask));
+        good = given && PyDict_SetItemString(keywords, "mask", given) == 0;
+        Py_XDECREF(given);
+    }
     if (good && (flags & TAKES_TRAINING) && training >= 0)
         good = PyDict_SetItemString(keywords, "training", training ? Py_True : Py_False) == 0;
     Py_ssize_t more = others ? PyTuple_Size(others) : 0;
@@ -223,6 +266,8 @@ static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, P
         Py_DECREF(arguments);
     }
     current_training = outer;
+    if (result && first && !finish(self, layer, ready, TW_TENSOR(first), mask, result))
+        Py_CLEAR(result);
     tw__layer_end(layer);
     Py_DECREF(ready);
     return result;
@@ -278,6 +323,28 @@ static PyObject *too_many(PyObject *self, Py_ssize_t count)
     return NULL;
 }
 
+/* A tensor, a list of such, or a plain value; arrays and lists of numbers become tensors. */
+static bool read_argument(PyObject *value, tw_value *out)
+{
+    if (PyList_Check(value) || PyTuple_Check(value)) {
+        Py_ssize_t count = PySequence_Size(value);
+        bool parts = count == 0;
+        for (Py_ssize_t i = 0; !parts && i < count; i++) {
+            PyObject *item = PySequence_GetItem(value, i);
+            parts = !item || !(PyFloat_Check(item) || PyLong_Check(item) || PyList_Check(item));
+            if (item && PyList_Check(item) && PyList_Size(item)) {
+                PyObject *inner = PyList_GetItem(item, 0);
+                parts = tw__py_is_tensor_like(inner) || (PyObject_CheckBuffer(inner) && !PyBytes_Check(inner));
+            }
+            Py_XDECREF(item);
+        }
+        if (!parts)
+            return (*out = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT) }).tensor != NULL ||
+                   (out->kind = TW_VALUE_NONE, false);
+    }
+    return tw__py_read_value(value, out);
+}
+
 static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, PyObject *keywords)
 {
     Py_ssize_t count = PyTuple_Size(arguments);
@@ -320,12 +387,64 @@ static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, Py
     return tw__py_wrap_tensor(output);
 }
 
+/* A layer of several values: arguments by position and by name, sorted into the row's order. */
+static PyObject *call_values(PyObject *self, tw_layer *layer, PyObject *arguments, PyObject *keywords)
+{
+    enum { MOST = 8 };
+    const tw__layer_methods *methods = tw__methods(layer);
+    tw_value given[MOST] = { 0 };
+    Py_ssize_t count = PyTuple_Size(arguments);
+    int most = tw__layer_argument_count(methods->arguments), training = -1;
+    if (count > most)
+        return too_many(self, count);
+    bool good = true;
+    for (Py_ssize_t i = 0; good && i < count; i++)
+        good = read_argument(PyTuple_GetItem(arguments, i), &given[i]);
+    PyObject *key, *item;
+    Py_ssize_t position = 0;
+    while (good && keywords && PyDict_Next(keywords, &position, &key, &item)) {
+        const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+        int at = name ? tw__layer_argument(methods->arguments, name) : -1;
+        if (name && strcmp(name, "training") == 0 && at < 0) {
+            training = read_training(item);
+        } else if (at >= 0 && at >= count) {
+            good = read_argument(item, &given[at]);
+        } else if (item != Py_None || at >= 0) {
+            good = false;
+            tw__py_error(PyExc_TypeError, "%s.call() got an unexpected keyword argument '%S'", tw_class_name(layer), key);
+        }
+    }
+    int at = tw__layer_argument(methods->arguments, "training");
+    if (good && at >= 0 && given[at].kind != TW_VALUE_NONE)
+        training = given[at].kind == TW_VALUE_BOOL ? given[at].b : given[at].kind == TW_VALUE_INT ? given[at].i != 0 : -1;
+    if (training < 0)
+        training = current_training;
+    if (good && given[0].kind == TW_VALUE_NONE) {
+        good = false;
+        tw__py_error(PyExc_ValueError, "The first argument to `Layer.call` must always be passed.");
+    }
+    PyObject *result = NULL;
+    if (good) {
+        int outer = current_training;
+        current_training = training;
+        tw_value out = tw__layer_call_values(layer, given, most, training);
+        current_training = outer;
+        result = out.kind == TW_VALUE_NONE ? tw__py_raise() : tw__py_value(&out);
+    }
+    for (int i = 0; i < most; i++)
+        tw_value_free(&given[i]);
+    return result;
+}
+
 static PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     tw_layer *layer = (tw_layer *)((tw__py_object *)self)->object;
     if (!layer)
         return tw__py_error(PyExc_RuntimeError, "You must call `super().__init__()` in the layer constructor.");
-    return layer->foreign_call ? call_python(self, layer, arguments, keywords) : call_c(self, layer, arguments, keywords);
+    if (layer->foreign_call)
+        return call_python(self, layer, arguments, keywords);
+    const tw__layer_methods *methods = tw__methods(layer);
+    return methods->call_values ? call_values(self, layer, arguments, keywords) : call_c(self, layer, arguments, keywords);
 }
 
 /* ---- C calls a Python layer ---- */

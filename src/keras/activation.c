@@ -148,7 +148,8 @@ tw_tensor *tw__activation_call(const tw__activation *activation, tw_tensor *inpu
 
 tw_tensor *tw__logits_of(const tw_tensor *output, const tw_op *like)
 {
-    if (tw__is(output->object.config, &tw__tensor_class))
-        return output->object.config;
+    tw_tensor *noted = tw__noted_logits(output);
+    if (noted)
+        return noted;
     return output->node && output->node->op == like ? output->symbolic_input : NULL;
 }

@@ -6,6 +6,7 @@
 #include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
+#include "keras/regularizers/regularizers.h"
 
 void tw__dict_put(tw__dict *dict, const char *key, tw_value value)
 {
@@ -92,6 +93,14 @@ static tw_value named_value(const tw_field *field, tw_named named)
                          : tw__is(constraint, &tw__class_constraint) ? tw__serialize(constraint, "keras.constraints")
                                                                      : str_or_none(constraint->name);
         tw_release(constraint);
+        return value;
+    }
+    if (strcmp(field->word, "regularizer") == 0) {
+        tw_callable *regularizer = tw__regularizer_get(named);
+        tw_value value = !regularizer ? (tw_value){ .kind = TW_VALUE_NONE }
+                         : tw__is(regularizer, &tw__class_regularizer) ? tw__serialize(regularizer, "keras.regularizers")
+                                                                       : str_or_none(regularizer->name);
+        tw_release(regularizer);
         return value;
     }
     return tw__named_is_object(named) ? tw__serialize(named, "keras") : tw__value_str(named);

@@ -17,6 +17,13 @@ typedef struct tw__layer_methods {
     /* A Sequential that learns the shape of its input in training calls each layer once before the real call, in a graph: who counts
      * calls counts that. */
     void (*count_call)(tw_layer *self);
+    /* Layers that take or give more than one tensor: the names of what their call takes ("inputs states training"), and a call with one value
+     * for each (None: not given), whose result is the caller's. Such a layer has no `call`. */
+    const char *arguments;
+    tw_value (*call_values)(tw_layer *self, const tw_value *given, int training);
+    tw_status (*build_values)(tw_layer *self, const tw_value *given);    /* instead of build, where one shape is not enough */
+    /* The mask of the output, for a layer that supports masks; NULL: the input's. A new reference, or NULL for none. */
+    tw_tensor *(*mask)(tw_layer *self, tw_tensor *input, tw_tensor *mask);
     bool any_dtype;                                                      /* inputs are not cast to the layer's dtype */
     const char *own_config;                                              /* fields that `config` puts itself, between spaces: " strides " */
     void (*config)(tw_layer *self, struct tw__dict *dict);
@@ -41,6 +48,9 @@ struct tw_layer {
     int32_t minimum_rank;                /* of inputs */
     int64_t last_axis;                   /* size of the inputs' last axis; -1: any */
     tw_shape batch_input_shape;          /* rank -1: not known */
+    bool supports_masking;               /* masks of inputs reach the output */
+    tw_callable *activity_regularizer;   /* a reference, from the build on; or NULL */
+    struct tw__layer_losses *losses;     /* what it adds to the loss (layers/losses.c); NULL: nothing yet */
     tw_variable **extra;                 /* own weights that are no child any more: a later one took the name. References */
     size_t extra_count, extra_capacity;
     /* Set by an embedding language whose subclass gives its own `call`: every call from C goes there, building included. */
@@ -49,6 +59,12 @@ struct tw_layer {
 
 /* Calls the layer: casts float inputs to its dtype, builds it on the first call, and keeps a name scope while it does. */
 tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training);
+/* The same with any arguments: `count` values in the order of the class's `arguments` (the first is the input; those behind are not given). */
+tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count, int training);
+static inline tw_value tw__value_tensor(tw_tensor *tensor) /* takes it; NULL: None, with the error set */
+{
+    return tensor ? (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensor } : (tw_value){ .kind = TW_VALUE_NONE };
+}
 /* The steps of that, for embedding languages: begin (scope), the cast and the checks of an input, build, end. */
 tw_status tw__layer_begin(tw_layer *layer);
 tw_tensor *tw__layer_input(tw_layer *layer, tw_tensor *input); /* a new reference */
@@ -68,6 +84,26 @@ tw_tensor *tw__reshape_leading(tw_tensor *input, tw_tensor *like, int64_t last);
 char *tw__layer_auto_name(const char *class_name);
 char *tw__module_auto_name(const char *class_name); /* of a tf.Module: not numbered */
 void tw__layer_names_clear(void);
+
+/* ---- masks (layers/mask.c) ---- */
+/* Which steps of a sequence count: a tensor of booleans that goes along with a tensor. */
+tw_tensor *tw__mask_of(const tw_tensor *tensor);                 /* borrowed; NULL: none */
+tw_status tw__mask_set(tw_tensor *tensor, tw_tensor *mask);      /* NULL: none any more */
+tw_tensor *tw__noted_logits(const tw_tensor *tensor);            /* what a softmax or sigmoid noted of its input; borrowed, or NULL */
+/* What a call of the layer does about masks, and about its activity regularizer, when the output is there. */
+tw_status tw__layer_finish(tw_layer *layer, tw_tensor *input, tw_tensor *mask, tw_tensor *output);
+
+/* ---- what layers add to the loss (layers/losses.c) ---- */
+typedef struct tw__layer_losses tw__layer_losses;
+tw_status tw__layer_regularize(tw_layer *layer, tw_variable *variable, tw_named regularizer);  /* a penalty of the variable */
+tw_status tw__layer_find_activity_regularizer(tw_layer *layer); /* among its arguments */
+tw_status tw__layer_regularize_activity(tw_layer *layer, tw_tensor *output);
+tw_status tw__layer_add_loss(tw_layer *layer, tw_tensor *loss);
+void tw__layer_clear_losses(tw_layer *layer); /* of earlier calls, the layers below included */
+void tw__layer_losses_visit(tw_layer *layer, tw__visitor visitor, void *context);
+void tw__layer_losses_free(tw_layer *layer);
+/* All of them, regularizers computed now: new references in an array for tw_tensors_free. */
+tw_status tw__layer_losses_of(tw_layer *layer, tw_tensors *losses);
 
 /* ---- weights (layers/weights.c) ---- */
 /* All variables below a trackable (its own, those of layers, lists and dicts), each once, in Keras's order. The list is the caller's, to be

@@ -7,6 +7,7 @@
 #include "api/nn.h"
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
+#include "keras/regularizers/regularizers.h"
 
 typedef struct batch_normalization {
     tw_layer layer;
@@ -23,10 +24,11 @@ static tw_status norm_init(void *self, const void *given)
 {
     batch_normalization *layer = self;
     const tw_layers_batch_normalization_args *args = given;
-    const tw__unsupported refused[] = { { "beta_regularizer", args->beta_regularizer },
-                                        { "gamma_regularizer", args->gamma_regularizer },
-                                        { "synchronized", args->synchronized ? "" : NULL } };
-    TW_TRY(tw__layer_refuse(&layer->layer, refused, 3));
+    const tw__unsupported refused[] = { { "synchronized", args->synchronized ? "" : NULL } };
+    TW_TRY(tw__layer_refuse(&layer->layer, refused, 1));
+    TW_TRY(tw__regularizer_check(args->beta_regularizer));
+    TW_TRY(tw__regularizer_check(args->gamma_regularizer));
+    layer->layer.supports_masking = true;
     TW_TRY(tw__constraint_check(args->beta_constraint));
     TW_TRY(tw__constraint_check(args->gamma_constraint));
     const tw_named initializers[] = { args->beta_initializer, args->gamma_initializer, args->moving_mean_initializer,

@@ -3,6 +3,7 @@
  * A sequence is an image of one row. Inputs of more dimensions than a batch of images are a larger batch. */
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
+#include "keras/regularizers/regularizers.h"
 
 typedef struct conv {
     tw_layer layer;
@@ -20,7 +21,7 @@ typedef struct options {
     const char *padding, *data_format;
     tw_named activation, kernel_initializer, bias_initializer;
     bool no_bias;
-    tw__unsupported refused[3];
+    tw_named regularizers[3];
     tw_named kernel_constraint, bias_constraint;
 } options;
 
@@ -53,7 +54,8 @@ static tw_status check_together(const conv *layer)
 
 static tw_status init(conv *layer, const options *o)
 {
-    TW_TRY(tw__layer_refuse(&layer->layer, o->refused, 3));
+    for (int i = 0; i < 3; i++)
+        TW_TRY(tw__regularizer_check(o->regularizers[i]));
     TW_TRY(tw__constraint_check(o->kernel_constraint));
     TW_TRY(tw__constraint_check(o->bias_constraint));
     if (layer->filters <= 0)
@@ -263,8 +265,7 @@ static void conv_config(tw_layer *self, tw__dict *dict)
 #define OPTIONS(args, prefix)                                                                                                    \
     { (args)->kernel_size, (args)->strides, (args)->dilation_rate, (args)->padding, (args)->data_format, (args)->activation,     \
       (args)->prefix##_initializer, (args)->bias_initializer, (args)->no_bias,                                                   \
-      { { #prefix "_regularizer", (args)->prefix##_regularizer }, { "bias_regularizer", (args)->bias_regularizer },              \
-        { "activity_regularizer", (args)->activity_regularizer } },                                                              \
+      { (args)->prefix##_regularizer, (args)->bias_regularizer, (args)->activity_regularizer },                                 \
       (args)->prefix##_constraint, (args)->bias_constraint }
 
 /* ---- Conv2D ---- */

@@ -2,6 +2,7 @@
 #include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
+#include "keras/regularizers/regularizers.h"
 
 typedef struct dense {
     tw_layer layer;
@@ -17,10 +18,9 @@ static tw_status dense_init(void *self, const void *given)
     if (args->units < 0)
         return tw__fail(TW_VALUE_ERROR, "Received an invalid value for `units`, expected a positive integer. Received: units=%lld",
                         (long long)args->units);
-    const char *unsupported = args->kernel_regularizer ? "kernel_regularizer" : args->bias_regularizer ? "bias_regularizer"
-        : args->activity_regularizer ? "activity_regularizer" : NULL;
-    if (unsupported)
-        return tw__fail(TW_UNIMPLEMENTED, "Dense \"%s\": the argument `%s` is not supported", layer->layer.name, unsupported);
+    TW_TRY(tw__regularizer_check(args->kernel_regularizer));
+    TW_TRY(tw__regularizer_check(args->bias_regularizer));
+    TW_TRY(tw__regularizer_check(args->activity_regularizer));
     TW_TRY(tw__constraint_check(args->kernel_constraint));
     TW_TRY(tw__constraint_check(args->bias_constraint));
     const tw_named initializers[] = { args->kernel_initializer, args->bias_initializer };
@@ -33,6 +33,7 @@ static tw_status dense_init(void *self, const void *given)
     layer->units = args->units;
     layer->has_bias = !args->no_bias;
     layer->layer.minimum_rank = 2;
+    layer->layer.supports_masking = true;
     return tw__activation_find(&layer->activation, args->activation);
 }
 

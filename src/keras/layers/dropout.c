@@ -14,6 +14,7 @@ static tw_status dropout_init(void *self, const void *given)
     if (!(args->rate >= 0 && args->rate <= 1))
         return tw__fail(TW_VALUE_ERROR, "Invalid value %g received for `rate`, expected a value between 0 and 1.", args->rate);
     layer->seed = args->seed;
+    layer->layer.supports_masking = true;
     return TW_OK;
 }
 

@@ -2,6 +2,8 @@
 #include "graph/graph.h"
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
+#include "keras/regularizers/regularizers.h"
+#include "op/gradient.h"
 
 static tw_status embedding_init(void *self, const void *given)
 {
@@ -11,11 +13,11 @@ static tw_status embedding_init(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR,
                         "Both `input_dim` and `output_dim` should be positive, Received input_dim = %lld and output_dim = %lld",
                         (long long)args->input_dim, (long long)args->output_dim);
-    const tw__unsupported refused[] = { { "embeddings_regularizer", args->embeddings_regularizer },
-                                        { "activity_regularizer", args->activity_regularizer },
-                                        { "mask_zero", args->mask_zero ? "" : NULL },
-                                        { "sparse", args->sparse ? "" : NULL } };
-    TW_TRY(tw__layer_refuse(layer, refused, 4));
+    const tw__unsupported refused[] = { { "sparse", args->sparse ? "" : NULL } };
+    TW_TRY(tw__layer_refuse(layer, refused, 1));
+    TW_TRY(tw__regularizer_check(args->embeddings_regularizer));
+    TW_TRY(tw__regularizer_check(args->activity_regularizer));
+    layer->supports_masking = args->mask_zero;
     TW_TRY(tw__constraint_check(args->embeddings_constraint));
     TW_TRY(tw__layer_check_initializer(args->embeddings_initializer));
     /* `input_dim` is not the inputs' size here, as it is with other layers. */
@@ -55,6 +57,14 @@ static tw_tensor *embedding_call(tw_layer *self, tw_tensor *input, int training)
     return tw__part_result(&part, rows);
 }
 
+/* Index 0 stands for nothing. */
+static tw_tensor *embedding_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
+{
+    (void)self, (void)mask;
+    tw_auto tw_tensor *zero = tw__grad_constant(0, input);
+    return zero ? TW_BINARY(NotEqual, input, zero) : NULL;
+}
+
 static tw_status embedding_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
 {
     const tw_layers_embedding_args *args = tw_object_config(self);
@@ -74,6 +84,7 @@ static void embedding_config(tw_layer *self, tw__dict *dict)
 static const tw__layer_methods embedding_methods = { .build = embedding_build,
                                                      .call = embedding_call,
                                                      .output_shape = embedding_output_shape,
+                                                     .mask = embedding_mask,
                                                      .any_dtype = true,
                                                      .config = embedding_config,
                                                      .own_config = " sparse " };

@@ -147,6 +147,7 @@ typedef struct activation_layer {
 static tw_status activation_init(void *self, const void *given)
 {
     const tw_layers_activation_args *args = given;
+    ((tw_layer *)self)->supports_masking = true;
     return tw__activation_find(&((activation_layer *)self)->activation, args->activation);
 }
 

@@ -40,6 +40,7 @@ static tw_status layer_init(void *self, const void *given)
 static void layer_visit(void *self, tw__visitor visitor, void *context)
 {
     tw_layer *layer = self;
+    tw__layer_losses_visit(layer, visitor, context);
     for (size_t i = 0; i < layer->extra_count; i++)
         visitor(context, &layer->extra[i]->trackable.object);
 }
@@ -47,6 +48,7 @@ static void layer_visit(void *self, tw__visitor visitor, void *context)
 static void layer_clear(void *self)
 {
     tw_layer *layer = self;
+    tw__layer_losses_free(layer);
     size_t count = layer->extra_count;
     tw_variable **extra = layer->extra;
     layer->extra = NULL;
@@ -78,14 +80,21 @@ TW_CLASS(layer,
 
 /* ---- calling ---- */
 
+static _Thread_local int call_depth; /* calls of layers inside each other */
+
 tw_status tw__layer_begin(tw_layer *layer)
 {
-    return tw__scope_push(layer->at_root && !tw__in_lasting() ? NULL : layer->name);
+    if (call_depth == 0)
+        tw__layer_clear_losses(layer);
+    TW_TRY(tw__scope_push(layer->at_root && !tw__in_lasting() ? NULL : layer->name));
+    call_depth++;
+    return TW_OK;
 }
 
 void tw__layer_end(tw_layer *layer)
 {
     (void)layer;
+    call_depth--;
     tw__scope_pop();
 }
 
@@ -128,6 +137,7 @@ tw_status tw__layer_build(tw_layer *layer, const tw_shape *input_shape)
     const tw__layer_methods *methods = tw__methods(layer);
     if (methods->build)
         TW_TRY(methods->build(layer, input_shape));
+    TW_TRY(tw__layer_find_activity_regularizer(layer));
     layer->built = true;
     return TW_OK;
 }
@@ -141,6 +151,16 @@ tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training)
     if (layer->foreign_call)
         return layer->foreign_call(layer, input, training);
     const tw__layer_methods *methods = tw__methods(layer);
+    if (methods->call_values) {
+        tw_value given = { .kind = TW_VALUE_TENSOR, .tensor = input };
+        tw_value result = tw__layer_call_values(layer, &given, 1, training);
+        if (result.kind == TW_VALUE_TENSOR)
+            return result.tensor;
+        if (result.kind != TW_VALUE_NONE)
+            tw__fail(TW_VALUE_ERROR, "%s \"%s\" gives several tensors where one is expected", tw_class_name(layer), layer->name);
+        tw_value_free(&result);
+        return NULL;
+    }
     if (!methods->call) {
         tw__fail(TW_NOT_IMPLEMENTED_ERROR, "a %s can't be called with one input", tw_class_name(layer));
         return NULL;
@@ -151,6 +171,10 @@ tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training)
     if (tw__layer_begin(layer) == TW_OK) {
         if (tw__layer_build(layer, &ready->shape) == TW_OK)
             output = methods->call(layer, ready, training);
+        if (output && tw__layer_finish(layer, input, tw__mask_of(input), output) != TW_OK) {
+            tw_release(output);
+            output = NULL;
+        }
         tw__layer_end(layer);
     }
     tw_release(ready);
@@ -209,24 +233,30 @@ static tw_status keep_replaced(tw_layer *layer, const char *name)
     return TW_OK;
 }
 
-/* The constraint that the layer's arguments name for a weight: kernel_constraint for kernel, depthwise_constraint for depthwise_kernel. */
-static tw_status constrain(const tw_layer *layer, const char *name, tw_variable *variable)
+/* What the layer's arguments name for a weight: kernel_constraint for kernel, depthwise_constraint for depthwise_kernel; "_regularizer" alike. */
+static tw_named named_for(const tw_layer *layer, const char *name, const char *suffix)
 {
     const tw_signature *signature = tw_class_signature(tw_class_of(layer));
     const void *config = tw_object_config(layer);
     for (int i = 0; signature && config && i < signature->field_count; i++) {
         const tw_field *field = &signature->fields[i];
         size_t size = strlen(field->name);
-        if (field->kind != TW_KIND_NAMED || !tw__ends_with(field->name, "_constraint"))
+        if (field->kind != TW_KIND_NAMED || !tw__ends_with(field->name, suffix))
             continue;
         tw_named named = *(const tw_named *)((const char *)config + field->offset);
-        size -= strlen("_constraint");
-        if (!named || strncmp(name, field->name, size) != 0 || (name[size] && strcmp(name + size, "_kernel") != 0))
-            continue;
-        variable->constraint = tw__constraint_get(named);
-        return variable->constraint ? TW_OK : tw__error_status();
+        size -= strlen(suffix);
+        if (named && strncmp(name, field->name, size) == 0 && (!name[size] || strcmp(name + size, "_kernel") == 0))
+            return named;
     }
-    return TW_OK;
+    return NULL;
+}
+
+static tw_status constrain(tw_layer *layer, const char *name, tw_variable *variable)
+{
+    tw_named constraint = named_for(layer, name, "_constraint"), regularizer = named_for(layer, name, "_regularizer");
+    if (constraint && !(variable->constraint = tw__constraint_get(constraint)))
+        return tw__error_status();
+    return regularizer ? tw__layer_regularize(layer, variable, regularizer) : TW_OK;
 }
 
 tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_shape *shape, tw_dtype dtype, tw_named initializer,

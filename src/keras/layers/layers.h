@@ -29,5 +29,11 @@ tw_value tw__sizes_value(const int64_t *sizes, int count);          /* a tuple *
 int64_t tw__layer_places(int64_t in, int64_t size, int64_t stride, int64_t dilation, const char *padding);
 /* `x` with all dimensions before its last `keep` made one; *whole is x's shape. A new reference. */
 tw_tensor *tw__layer_flatten_batch(tw_tensor *x, int keep);
+/* ---- calls with several values (values.c) ---- */
+int tw__layer_argument(const char *arguments, const char *name); /* its place among them; -1 */
+int tw__layer_argument_count(const char *arguments);
+tw_tensor *tw__value_first_tensor(const tw_value *value); /* borrowed; NULL: there is none */
+/* A list (tuple) of tensors, which are taken; None if one is NULL. */
+tw_value tw__values_list(tw_tensor *const *tensors, int count, bool tuple);
 
 #endif

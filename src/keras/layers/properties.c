@@ -1,6 +1,7 @@
 /* What every layer and model answers: its name, state, weights. */
 #include "keras/constraints/constraints.h"
 #include "keras/keras.h"
+#include "keras/regularizers/regularizers.h"
 
 static tw_objects retain_all(tw_status status, void **items, int64_t count)
 {
@@ -128,10 +129,8 @@ TW_METHOD(layer_add_weight,
           "constraint: named<constraint> = None) -> variable",
           "Makes a variable and tracks it under its name.")
 {
-    if (args->regularizer) {
-        tw__fail(TW_UNIMPLEMENTED, "layer \"%s\", add_weight: a regularizer is not supported", args->self->name);
+    if (tw__regularizer_check(args->regularizer) != TW_OK)
         return NULL;
-    }
     if (tw__constraint_check(args->constraint) != TW_OK)
         return NULL;
     tw_variable *variable = tw__layer_add_weight(args->self, args->name, &args->shape, args->dtype, args->initializer, !args->no_trainable);
@@ -139,6 +138,8 @@ TW_METHOD(layer_add_weight,
         tw_auto tw_callable *constraint = tw__constraint_get(args->constraint);
         tw__set(&variable->constraint, constraint);
     }
+    if (variable && args->regularizer && tw__layer_regularize(args->self, variable, args->regularizer) != TW_OK)
+        return NULL;
     return tw_retain(variable);
 }
 

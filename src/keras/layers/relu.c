@@ -9,6 +9,7 @@
 static tw_status relu_init(void *self, const void *given)
 {
     const tw_layers_re_lu_args *args = given;
+    ((tw_layer *)self)->supports_masking = true;
     const char *wrong = args->max_value < 0 ? "max_value" : !(args->negative_slope >= 0) ? "negative_slope"
         : !(args->threshold >= 0) ? "threshold" : NULL;
     if (!wrong)

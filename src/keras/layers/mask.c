@@ -1,0 +1,96 @@
+/* Masks: which steps of a sequence count. A mask goes along with a tensor, from the layer that made it (Embedding, Masking) through those that
+ * support masks to those that use them (RNN, losses).
+ *
+ * A tensor's `config` holds what Keras noted of it: nothing, the logits it was made of (a tensor), or both kinds of notes in one object. */
+#include "keras/layers/layers.h"
+
+typedef struct notes {
+    tw_object object;
+    tw_tensor *logits, *mask; /* references */
+} notes;
+
+static void notes_destroy(void *self)
+{
+    notes *n = self;
+    tw_release(n->logits);
+    tw_release(n->mask);
+}
+
+static const tw_class notes_class = { .name = "Notes", .size = sizeof(notes), .destroy = notes_destroy };
+
+tw_tensor *tw__noted_logits(const tw_tensor *tensor)
+{
+    void *config = tensor->object.config;
+    if (tw__is(config, &tw__tensor_class))
+        return config;
+    return tw__is(config, &notes_class) ? ((notes *)config)->logits : NULL;
+}
+
+tw_tensor *tw__mask_of(const tw_tensor *tensor)
+{
+    void *config = tensor->object.config;
+    return config && tw__is(config, &notes_class) ? ((notes *)config)->mask : NULL;
+}
+
+tw_status tw__mask_set(tw_tensor *tensor, tw_tensor *mask)
+{
+    void *config = tensor->object.config;
+    if (!mask && !tw__mask_of(tensor))
+        return TW_OK;
+    if (!tw__is(config, &notes_class)) {
+        notes *n = tw__object_new(&notes_class);
+        if (!n)
+            return tw__error_status();
+        n->logits = config; /* its reference */
+        tensor->object.config = n;
+    }
+    tw__set(&((notes *)tensor->object.config)->mask, mask);
+    return TW_OK;
+}
+
+tw_status tw__layer_finish(tw_layer *layer, tw_tensor *input, tw_tensor *mask, tw_tensor *output)
+{
+    if (layer->activity_regularizer)
+        TW_TRY(tw__layer_regularize_activity(layer, output));
+    if (!layer->supports_masking || tw__is(layer, &tw__class_model))
+        return TW_OK;
+    const tw__layer_methods *methods = tw__methods(layer);
+    if (!methods->mask)
+        return mask ? tw__mask_set(output, mask) : TW_OK;
+    tw_auto tw_tensor *made = methods->mask(layer, input, mask);
+    return made ? tw__mask_set(output, made) : tw_error_code() == TW_OK ? TW_OK : tw__error_status();
+}
+
+TW_PROPERTY(layer_supports_masking, "keras.layers.Layer.supports_masking(self: layer) -> bool", "Whether masks of inputs reach the output.")
+{
+    return args->self->supports_masking;
+}
+
+TW_METHOD(layer_set_supports_masking, "keras.layers.Layer._set_supports_masking(self: layer, value: bool)",
+          "Says whether masks of inputs reach the output.")
+{
+    args->self->supports_masking = args->value;
+    return TW_OK;
+}
+
+TW_METHOD(layer_compute_mask, "keras.layers.Layer.compute_mask(self: layer, inputs: tensor, mask: tensor = None) -> value",
+          "The mask of the output for an input with that mask.")
+{
+    const tw__layer_methods *methods = tw__methods(args->self);
+    if (!args->self->supports_masking) {
+        if (args->mask)
+            tw__fail(TW_TYPE_ERROR, "Layer %s does not support masking, but was passed an input_mask.", args->self->name);
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    }
+    return tw__value_tensor(methods->mask ? methods->mask(args->self, args->inputs, args->mask) : tw_retain(args->mask));
+}
+
+TW_API(mask_of, "keras._mask_of(tensor: tensor) -> value", "The mask that goes along with a tensor, or None.")
+{
+    return tw__value_tensor(tw_retain(tw__mask_of(args->tensor)));
+}
+
+TW_API(mask_set, "keras._set_mask(tensor: tensor, mask: tensor = None)", "Lets a mask go along with a tensor.")
+{
+    return tw__mask_set(args->tensor, args->mask);
+}

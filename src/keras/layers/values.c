@@ -1,0 +1,166 @@
+/* Calls of layers with several values: lists of inputs, states, masks. Such a layer's row has `arguments` and `call_values`. */
+#include "keras/layers/layers.h"
+
+enum { MOST_ARGUMENTS = 8 };
+
+/* Position of a name in "inputs states training"; -1: it is not there. */
+int tw__layer_argument(const char *arguments, const char *name)
+{
+    size_t size = strlen(name);
+    int at = 0;
+    for (const char *word = arguments; word && *word; at++) {
+        size_t length = strcspn(word, " ");
+        if (length == size && strncmp(word, name, size) == 0)
+            return at;
+        word += length + (word[length] == ' ');
+    }
+    return -1;
+}
+
+int tw__layer_argument_count(const char *arguments)
+{
+    int count = 1;
+    for (; *arguments; arguments++)
+        count += *arguments == ' ';
+    return count;
+}
+
+tw_tensor *tw__value_first_tensor(const tw_value *value)
+{
+    if (value->kind == TW_VALUE_TENSOR)
+        return value->tensor;
+    if (value->kind != TW_VALUE_LIST && value->kind != TW_VALUE_TUPLE)
+        return NULL;
+    for (int64_t i = 0; i < value->list.count; i++) {
+        tw_tensor *found = tw__value_first_tensor(&value->list.items[i]);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+tw_value tw__values_list(tw_tensor *const *tensors, int count, bool tuple)
+{
+    tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
+    bool good = items != NULL;
+    for (int i = 0; i < count; i++) {
+        good = good && tensors[i];
+        if (items)
+            items[i] = tw__value_tensor(tensors[i]);
+        else
+            tw_release(tensors[i]);
+    }
+    tw_value list = { .kind = tuple ? TW_VALUE_TUPLE : TW_VALUE_LIST, .list = { items, items ? count : 0 } };
+    if (!good)
+        tw_value_free(&list);
+    return list;
+}
+
+/* Tensors in the same structure, cast as inputs of the layer; variables are read. */
+static tw_status ready(tw_layer *layer, const tw_value *value, bool first, tw_value *out)
+{
+    *out = (tw_value){ .kind = TW_VALUE_NONE };
+    if (value->kind == TW_VALUE_TENSOR || (value->kind == TW_VALUE_OBJECT && tw__is(value->object, &tw__class_variable))) {
+        tw_auto tw_tensor *tensor = value->kind == TW_VALUE_TENSOR ? tw_retain(value->tensor) : tw__variable_read(value->object);
+        *out = tw__value_tensor(!tensor ? NULL : first ? tw__layer_input(layer, tensor) : tw_retain(tensor));
+        return out->kind == TW_VALUE_TENSOR ? TW_OK : tw__error_status();
+    }
+    if (value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE) {
+        tw_value *items = tw__alloc_array((size_t)value->list.count + 1, sizeof *items);
+        if (!items)
+            return tw__error_status();
+        *out = (tw_value){ .kind = value->kind, .list = { items, value->list.count } };
+        for (int64_t i = 0; i < value->list.count; i++)
+            TW_TRY(ready(layer, &value->list.items[i], first, &items[i]));
+        return TW_OK;
+    }
+    if (value->kind == TW_VALUE_BOOL || value->kind == TW_VALUE_INT || value->kind == TW_VALUE_FLOAT)
+        *out = *value;
+    else if (value->kind == TW_VALUE_OBJECT)
+        *out = (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(value->object) };
+    return TW_OK;
+}
+
+/* The masks of a structure of inputs: of one tensor its own, of a list a list. */
+static tw_value masks_of(const tw_value *inputs)
+{
+    if (inputs->kind == TW_VALUE_TENSOR)
+        return tw__value_tensor(tw_retain(tw__mask_of(inputs->tensor)));
+    tw_value none = { .kind = TW_VALUE_NONE };
+    if (inputs->kind != TW_VALUE_LIST && inputs->kind != TW_VALUE_TUPLE)
+        return none;
+    bool any = false;
+    for (int64_t i = 0; i < inputs->list.count; i++)
+        any |= inputs->list.items[i].kind == TW_VALUE_TENSOR && tw__mask_of(inputs->list.items[i].tensor);
+    tw_value *items = any ? tw__alloc_array((size_t)inputs->list.count + 1, sizeof *items) : NULL;
+    if (!items)
+        return none;
+    for (int64_t i = 0; i < inputs->list.count; i++)
+        items[i] = masks_of(&inputs->list.items[i]);
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, inputs->list.count } };
+}
+
+static tw_status build(tw_layer *layer, const tw_value *given)
+{
+    const tw__layer_methods *methods = tw__methods(layer);
+    if (layer->built)
+        return TW_OK;
+    if (methods->build_values) {
+        TW_TRY(methods->build_values(layer, given));
+        TW_TRY(tw__layer_find_activity_regularizer(layer));
+        layer->built = true;
+        return TW_OK;
+    }
+    tw_tensor *first = tw__value_first_tensor(&given[0]);
+    tw_shape unknown = TW_UNKNOWN_SHAPE;
+    return tw__layer_build(layer, first ? &first->shape : &unknown);
+}
+
+/* The first output is regularized and gets the mask. */
+static tw_status finish(tw_layer *layer, const tw_value *given, const tw_value *mask, const tw_value *result)
+{
+    tw_tensor *input = tw__value_first_tensor(&given[0]), *output = tw__value_first_tensor(result);
+    if (!input || !output)
+        return TW_OK;
+    return tw__layer_finish(layer, input, tw__value_first_tensor(mask), output);
+}
+
+tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count, int training)
+{
+    const tw__layer_methods *methods = tw__methods(layer);
+    tw_value all[MOST_ARGUMENTS] = { 0 }, result = { .kind = TW_VALUE_NONE }, mask = { .kind = TW_VALUE_NONE };
+    int most = methods->call_values ? tw__layer_argument_count(methods->arguments) : 1;
+    if (count > most || most > MOST_ARGUMENTS) {
+        tw__fail(TW_TYPE_ERROR, "%s.call() takes %d arguments but %d were given", tw_class_name(layer), most, count);
+        return result;
+    }
+    if (!methods->call_values) { /* an ordinary layer */
+        if (given[0].kind == TW_VALUE_TENSOR)
+            return tw__value_tensor(tw__layer_call(layer, given[0].tensor, training));
+        tw__fail(TW_TYPE_ERROR, "%s \"%s\" takes one tensor", tw_class_name(layer), layer->name);
+        return result;
+    }
+    tw_status status = TW_OK;
+    for (int i = 0; i < count && status == TW_OK; i++)
+        status = ready(layer, &given[i], i == 0, &all[i]);
+    int mask_at = tw__layer_argument(methods->arguments, "mask");
+    bool masked = mask_at >= 0 && all[mask_at].kind != TW_VALUE_NONE;
+    if (status == TW_OK && layer->supports_masking) {
+        tw_value implicit = masked ? (tw_value){ .kind = TW_VALUE_NONE } : masks_of(&given[0]);
+        if (mask_at >= 0 && !masked)
+            all[mask_at] = implicit; /* freed with it */
+        else
+            mask = implicit;
+    }
+    if (status == TW_OK && tw__layer_begin(layer) == TW_OK) {
+        if (build(layer, all) == TW_OK)
+            result = methods->call_values(layer, all, training);
+        if (result.kind != TW_VALUE_NONE && finish(layer, all, mask_at >= 0 ? &all[mask_at] : &mask, &result) != TW_OK)
+            tw_value_free(&result);
+        tw__layer_end(layer);
+    }
+    tw_value_free(&mask);
+    for (int i = 0; i < most; i++)
+        tw_value_free(&all[i]);
+    return result;
+}

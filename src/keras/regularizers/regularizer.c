@@ -1,0 +1,234 @@
+/* The base class of regularizers, finding them by name, and L1, L2, L1L2, OrthogonalRegularizer. */
+#include "keras/regularizers/regularizers.h"
+
+#include <math.h>
+
+#include "keras/keras.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+
+static tw_tensor *call(tw_callable *self, tw_tensor *value)
+{
+    const tw__regularizer_methods *methods = tw__methods(self);
+    return methods ? methods->apply((tw_regularizer *)self, value) : tw__grad_constant(0, value);
+}
+
+static tw_status regularizer_init(void *self, const void *given)
+{
+    (void)given;
+    tw_callable *callable = self;
+    callable->call = call;
+    callable->name = tw__strdup(tw_class_name(self));
+    return callable->name ? TW_OK : tw__error_status();
+}
+
+TW_CLASS(regularizer, "keras.regularizers.Regularizer() -> regularizer",
+    .parent = &tw__callable_class, .size = sizeof(tw_regularizer), .init = regularizer_init,
+    .doc = "Base class: no penalty.");
+
+TW_METHOD(regularizer_call, "keras.regularizers.Regularizer.__call__(self: regularizer, x: tensor) -> tensor", "The penalty of a value.")
+{
+    return call(&args->self->callable, args->x);
+}
+
+TW_METHOD(regularizer_get_config, "keras.regularizers.Regularizer.get_config(self: regularizer) -> value",
+          "The arguments it was made with, as a dict.")
+{
+    tw__dict dict = { 0 };
+    tw__dict_put_config(&dict, args->self, "");
+    return tw__dict_take(&dict);
+}
+
+/* ---- by name ---- */
+
+static const struct {
+    const char *name, *class_id;
+} names[] = {
+    { "l1", "regularizers_l1" },     { "L1", "regularizers_l1" },
+    { "l2", "regularizers_l2" },     { "L2", "regularizers_l2" },
+    { "L1L2", "regularizers_l1l2" }, { "l1_l2", "regularizers_l1l2" },
+    { "OrthogonalRegularizer", "regularizers_orthogonal_regularizer" },
+    { "orthogonal_regularizer", "regularizers_orthogonal_regularizer" },
+};
+
+static const tw_class *class_of_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i].name) == 0)
+            return tw_class_find(names[i].class_id);
+    }
+    return NULL;
+}
+
+tw_callable *tw__regularizer_get(tw_named named)
+{
+    if (tw__named_is_object(named)) {
+        if (tw__is(named, &tw__callable_class))
+            return tw_retain(named);
+        tw__fail(TW_VALUE_ERROR, "Could not interpret regularizer identifier: an object of class %s", tw_class_name(named));
+        return NULL;
+    }
+    if (named && strcmp(named, "l1_l2") == 0) /* the function, whose defaults are others than the class's */
+        return tw_class_make(&tw__class_regularizers_l1l2, &(tw_regularizers_l1l2_args){ .l1 = 0.01, .l2 = 0.01 });
+    const tw_class *class = named ? class_of_name(named) : NULL;
+    if (!class) {
+        tw__fail(TW_VALUE_ERROR,
+                 "Unknown regularizer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is included in "
+                 "the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
+                 named ? (const char *)named : "None");
+        return NULL;
+    }
+    const tw_signature *signature = tw_class_signature(class);
+    void *args = tw__alloc_zero(signature->args_size);
+    if (!args)
+        return NULL;
+    tw_args_default(signature, args);
+    tw_callable *made = tw_class_make(class, args);
+    tw__free(args);
+    return made;
+}
+
+tw_status tw__regularizer_check(tw_named named)
+{
+    tw_callable *found = named ? tw__regularizer_get(named) : NULL;
+    tw_release(found);
+    return !named || found ? TW_OK : tw__error_status();
+}
+
+TW_API(regularizers_get, "keras.regularizers.get(identifier: named<regularizer> = None) -> callable",
+       "The regularizer of that name, or the object itself.")
+{
+    return args->identifier ? tw__regularizer_get(args->identifier) : NULL;
+}
+
+/* ---- the classes ---- */
+
+/* Factors are kept as float32, as Keras keeps them: configs show it. */
+static tw_status check(const char *name, const double *value_)
+{
+    double value = *value_;
+    *(double *)(uintptr_t)value_ = (double)(float)value;
+    if (isfinite(value))
+        return TW_OK;
+    return tw__fail(TW_VALUE_ERROR, "Invalid Regularizer (%s): %g: must be a finite number", name, value);
+}
+
+static tw_tensor *absolute(tw_tensor *value, double factor)
+{
+    tw_tensor *magnitudes = TW_UNARY(Abs, value);
+    return TW_GN(Mul, factor, TW_G2(Sum, magnitudes, magnitudes ? tw__all_axes(magnitudes) : NULL));
+}
+
+static tw_tensor *squares(tw_tensor *value, double factor)
+{
+    return TW_GN(Mul, 2 * factor, TW_UNARY(L2Loss, value));
+}
+
+static tw_tensor *l1(tw_regularizer *self, tw_tensor *value)
+{
+    return absolute(value, ((const tw_regularizers_l1_args *)tw_object_config(self))->l1);
+}
+static const tw__regularizer_methods l1_methods = { l1 };
+
+static tw_status l1_init(void *self, const void *given)
+{
+    (void)self;
+    return check("l1", &((const tw_regularizers_l1_args *)given)->l1);
+}
+
+TW_CLASS(regularizers_l1, "keras.regularizers.L1|keras.regularizers.l1(l1: float = 0.01) -> regularizer",
+    .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = l1_init, .methods = &l1_methods,
+    .doc = "l1 * sum(abs(x)).");
+
+static tw_tensor *l2(tw_regularizer *self, tw_tensor *value)
+{
+    return squares(value, ((const tw_regularizers_l2_args *)tw_object_config(self))->l2);
+}
+static const tw__regularizer_methods l2_methods = { l2 };
+
+static tw_status l2_init(void *self, const void *given)
+{
+    (void)self;
+    return check("l2", &((const tw_regularizers_l2_args *)given)->l2);
+}
+
+TW_CLASS(regularizers_l2, "keras.regularizers.L2|keras.regularizers.l2(l2: float = 0.01) -> regularizer",
+    .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = l2_init, .methods = &l2_methods,
+    .doc = "l2 * sum(x ** 2).");
+
+static tw_tensor *l1l2(tw_regularizer *self, tw_tensor *value)
+{
+    const tw_regularizers_l1l2_args *args = tw_object_config(self);
+    tw_tensor *sum = tw__grad_constant(0, value);
+    if (args->l1 != 0)
+        sum = TW_G2(AddV2, sum, absolute(value, args->l1));
+    if (args->l2 != 0)
+        sum = TW_G2(AddV2, sum, squares(value, args->l2));
+    return sum;
+}
+static const tw__regularizer_methods l1l2_methods = { l1l2 };
+
+static tw_status l1l2_init(void *self, const void *given)
+{
+    (void)self;
+    const tw_regularizers_l1l2_args *args = given;
+    TW_TRY(check("l1", &args->l1));
+    return check("l2", &args->l2);
+}
+
+TW_CLASS(regularizers_l1l2, "keras.regularizers.L1L2(l1: float = 0.0, l2: float = 0.0) -> regularizer",
+    .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = l1l2_init, .methods = &l1l2_methods,
+    .doc = "l1 * sum(abs(x)) + l2 * sum(x ** 2).");
+
+TW_API(regularizers_l1_l2, "keras.regularizers.l1_l2(l1: float = 0.01, l2: float = 0.01) -> regularizer", "An L1L2 of these factors.")
+{
+    return tw_class_make(&tw__class_regularizers_l1l2, &(tw_regularizers_l1l2_args){ .l1 = args->l1, .l2 = args->l2 });
+}
+
+/* 0 on the diagonal, 1 elsewhere. */
+static tw_tensor *off_diagonal(int64_t size, tw_dtype dtype)
+{
+    tw_auto tw_tensor *ones = size < 0 ? NULL : tw_tensor_new(TW_FLOAT32, TW_SHAPE(size, size), NULL);
+    if (size < 0)
+        tw__fail(TW_VALUE_ERROR, "OrthogonalRegularizer: the shape of the value is not known");
+    for (int64_t i = 0; ones && i < ones->count; i++)
+        ((float *)ones->data)[i] = i % (size + 1) != 0;
+    return ones ? tw__call(&tw__op_Cast, TW_IN(ones), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1) : NULL;
+}
+
+/* Rows (columns) of length 1; the mean of the absolute products of all pairs of them. */
+static tw_tensor *orthogonal(tw_regularizer *self, tw_tensor *value)
+{
+    const tw_regularizers_orthogonal_regularizer_args *args = tw_object_config(self);
+    bool rows = strcmp(args->mode, "rows") == 0;
+    if (value->shape.rank != 2) {
+        tw__fail(TW_VALUE_ERROR, "Inputs to OrthogonalRegularizer must have rank 2. Received: inputs.shape=%s", tw__shape_text(&value->shape));
+        return NULL;
+    }
+    int64_t axis = rows ? 1 : 0, size = value->shape.dims[rows ? 0 : 1];
+    tw_auto tw_tensor *over = tw__ints_tensor(&axis, 1, TW_INT32);
+    tw_auto tw_tensor *square = TW_UNARY(Square, value);
+    tw_tensor *sums = over && square ? tw__call(&tw__op_Sum, TW_IN(square, over), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+    tw_auto tw_tensor *unit = TW_G2(Mul, tw_retain(value), TW_G1(Rsqrt, TW_GN(Maximum, 1e-12, sums)));
+    tw_attr turned = TW_A_BOOL(rows ? "transpose_b" : "transpose_a", true);
+    tw_auto tw_tensor *product = unit ? tw__call(&tw__op_MatMul, TW_IN(unit, unit), 2, &turned, 1) : NULL;
+    tw_auto tw_tensor *kept = product ? off_diagonal(size, value->dtype) : NULL;
+    tw_auto tw_tensor *others = kept ? TW_BINARY(Mul, product, kept) : NULL;
+    double pairs = (double)size * ((double)size - 1) / 2;
+    return others ? TW_G2(RealDiv, absolute(others, args->factor * 0.5), tw__grad_constant(pairs, value)) : NULL;
+}
+static const tw__regularizer_methods orthogonal_methods = { orthogonal };
+
+static tw_status orthogonal_init(void *self, const void *given)
+{
+    (void)self;
+    const tw_regularizers_orthogonal_regularizer_args *args = given;
+    if (strcmp(args->mode, "rows") == 0 || strcmp(args->mode, "columns") == 0)
+        return TW_OK;
+    return tw__fail(TW_VALUE_ERROR, "Invalid value for argument `mode`. Expected one of {\"rows\", \"columns\"}. Received: mode=%s", args->mode);
+}
+
+TW_CLASS(regularizers_orthogonal_regularizer,
+    "keras.regularizers.OrthogonalRegularizer|keras.regularizers.orthogonal_regularizer(factor: float = 0.01, mode: str = rows) -> regularizer",
+    .parent = &tw__class_regularizer, .size = sizeof(tw_regularizer), .init = orthogonal_init, .methods = &orthogonal_methods,
+    .doc = "Wants the rows (or columns) of a matrix to be orthogonal to each other.");

@@ -221,51 +221,56 @@ static PyMethodDef raw_methods[] = {
     { 0 },
 };
 
-/* The package's __getattr__: what is imported only when it is asked for. */
+/* What is imported only when it is asked for. */
+static const struct {
+    const char *name, *module;
+} lazy[] = {
+    { "UnconnectedGradients", "thalweg._enums" },
+    { "VariableSynchronization", "thalweg._enums" },
+    { "VariableAggregation", "thalweg._enums" },
+    { "cond", "thalweg._control" },
+    { "while_loop", "thalweg._control" },
+    { "switch_case", "thalweg._control" },
+    { "case", "thalweg._control" },
+    { "map_fn", "thalweg._control" },
+    { "vectorized_map", "thalweg._control" },
+    { "scan", "thalweg._control" },
+    { "foldl", "thalweg._control" },
+    { "foldr", "thalweg._control" },
+    { "TensorArray", "thalweg._tensor_array" },
+    { "get_static_value", "thalweg._debugging" },
+    { "group", "thalweg._debugging" },
+    { "no_op", "thalweg._debugging" },
+    { "tuple", "thalweg._debugging" },
+    { "grad_pass_through", "thalweg._debugging" },
+    { "function", "thalweg._function" },
+    { "print", "thalweg._host" },
+    { "py_function", "thalweg._host" },
+    { "numpy_function", "thalweg._host" },
+    { "custom_gradient", "thalweg._gradients" },
+    { "recompute_grad", "thalweg._gradients" },
+    { "gradients", "thalweg._gradients" },
+    { "hessians", "thalweg._gradients" },
+    { "DeviceSpec", "thalweg._device" },
+    { "device", "thalweg._device" },
+};
+/* What the package has once TensorFlow 1's part is filled, and packages of their own. */
+static const char *const filled[] = { "Graph", "Operation", "ConfigProto", "enable_eager_execution", "control_dependencies", "import_graph_def" };
+static const char *const packages[] = { "autograph", "nest" };
+
+/* The package's __getattr__. */
 static PyObject *later(PyObject *package, PyObject *name)
 {
-    static const struct {
-        const char *name, *module;
-    } names[] = { { "UnconnectedGradients", "thalweg._enums" },
-                  { "VariableSynchronization", "thalweg._enums" },
-                  { "VariableAggregation", "thalweg._enums" },
-                  { "cond", "thalweg._control" },
-                  { "while_loop", "thalweg._control" },
-                  { "switch_case", "thalweg._control" },
-                  { "case", "thalweg._control" },
-                  { "map_fn", "thalweg._control" },
-                  { "vectorized_map", "thalweg._control" },
-                  { "scan", "thalweg._control" },
-                  { "foldl", "thalweg._control" },
-                  { "foldr", "thalweg._control" },
-                  { "TensorArray", "thalweg._tensor_array" },
-                  { "get_static_value", "thalweg._debugging" },
-                  { "group", "thalweg._debugging" },
-                  { "no_op", "thalweg._debugging" },
-                  { "tuple", "thalweg._debugging" },
-                  { "grad_pass_through", "thalweg._debugging" },
-                  { "function", "thalweg._function" },
-                  { "print", "thalweg._host" },
-                  { "py_function", "thalweg._host" },
-                  { "numpy_function", "thalweg._host" },
-                  { "custom_gradient", "thalweg._gradients" },
-                  { "recompute_grad", "thalweg._gradients" },
-                  { "gradients", "thalweg._gradients" },
-                  { "hessians", "thalweg._gradients" },
-                  { "DeviceSpec", "thalweg._device" },
-                  { "device", "thalweg._device" } };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, names[i].name) != 0)
+    for (size_t i = 0; i < sizeof lazy / sizeof *lazy; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, lazy[i].name) != 0)
             continue;
-        PyObject *module = PyImport_ImportModule(names[i].module);
+        PyObject *module = PyImport_ImportModule(lazy[i].module);
         PyObject *value = module ? PyObject_GetAttr(module, name) : NULL;
         Py_XDECREF(module);
         if (value && PyObject_SetAttr(package, name, value) < 0)
             Py_CLEAR(value);
         return value;
     }
-    static const char *const filled[] = { "Graph", "Operation", "ConfigProto", "enable_eager_execution", "control_dependencies",
-                                          "import_graph_def" };
     for (size_t i = 0; i < sizeof filled / sizeof *filled; i++) {
         if (PyUnicode_CompareWithASCIIString(name, filled[i]) != 0)
             continue;
@@ -279,17 +284,40 @@ static PyObject *later(PyObject *package, PyObject *name)
         if (PyErr_Occurred())
             return NULL;
     }
-    if (PyUnicode_CompareWithASCIIString(name, "autograph") == 0)
-        return PyImport_ImportModule("thalweg.autograph");
-    if (PyUnicode_CompareWithASCIIString(name, "nest") == 0)
-        return PyImport_ImportModule("thalweg.nest");
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, packages[i]) != 0)
+            continue;
+        char *whole = tw__format("thalweg.%s", packages[i]);
+        PyObject *module = whole ? PyImport_ImportModule(whole) : tw__py_raise();
+        tw__free(whole);
+        return module;
+    }
     PyObject *own = PyObject_GetAttrString(package, "__name__");
     tw__py_error(PyExc_AttributeError, "module '%S' has no attribute '%U'", own, name);
     Py_XDECREF(own);
     return NULL;
 }
 
-static PyMethodDef package_methods[] = { { "__getattr__", later, METH_O, NULL }, { 0 } };
+/* The package's __dir__: those names, too. */
+static PyObject *names_of(PyObject *package, PyObject *unused)
+{
+    (void)unused;
+    PyObject *dict = PyModule_GetDict(package), *list = dict ? PyDict_Keys(dict) : NULL, *all = list ? PySet_New(list) : NULL;
+    Py_XDECREF(list);
+    size_t counts[] = { sizeof lazy / sizeof *lazy, sizeof filled / sizeof *filled, sizeof packages / sizeof *packages };
+    for (size_t i = 0; all && i < counts[0] + counts[1] + counts[2]; i++) {
+        const char *text = i < counts[0] ? lazy[i].name : i < counts[0] + counts[1] ? filled[i - counts[0]] : packages[i - counts[0] - counts[1]];
+        PyObject *name = PyUnicode_FromString(text);
+        if (!name || PySet_Add(all, name) < 0)
+            Py_CLEAR(all);
+        Py_XDECREF(name);
+    }
+    PyObject *out = all ? PySequence_List(all) : NULL;
+    Py_XDECREF(all);
+    return out;
+}
+
+static PyMethodDef package_methods[] = { { "__getattr__", later, METH_O, NULL }, { "__dir__", names_of, METH_NOARGS, NULL }, { 0 } };
 
 /* Functions bound to a module. */
 static bool add_bound(PyObject *module, PyMethodDef *methods)

@@ -250,3 +250,39 @@ def _data_later():
 
 
 _data_later()
+
+
+def _dirs():
+    """dir() of a module lists also what is loaded when it is first asked for."""
+    def add(module, later):
+        module.__dir__ = lambda: sorted(set(later()) | set(module.__dict__))  # in this order: `later` may fill the module
+
+    def members(name, attribute):
+        def later():
+            import importlib
+            found = getattr(importlib.import_module("thalweg." + name), attribute)
+            return found() if callable(found) else found
+        return later
+
+    def filled(module):
+        def later():
+            getattr(module, "AUTOTUNE" if module is data else "v1" if module is compat else "Session", None)  # noqa: F821
+            return ()
+        return later
+    add(config, members("_device", "CONFIG"))  # noqa: F821
+    add(config.experimental, members("_device", "EXPERIMENTAL"))  # noqa: F821
+    add(autodiff, lambda: ["ForwardAccumulator"])  # noqa: F821
+    add(ragged, lambda: ["map_flat_values"])  # noqa: F821
+    add(sparse, lambda: ["map_values"])  # noqa: F821
+    add(debugging, members("_debugging", "members"))  # noqa: F821
+    parsing = members("_parsing", "IO")
+    add(io, lambda: list(members("_records", "IO")()) + list(parsing()))  # noqa: F821
+    add(train, lambda: _EXAMPLES)  # noqa: F821
+    add(summary, members("_summary", "SUMMARY"))  # noqa: F821
+    add(summary.experimental, lambda: ["summary_scope"])  # noqa: F821
+    add(contrib.summary, members("_summary", "CONTRIB"))
+    for module in (data, compat, compat.v1, compat.v2):  # noqa: F821
+        add(module, filled(module))
+
+
+_dirs()

@@ -227,3 +227,8 @@ def member(name):
     if name.startswith(("assert_", "enable_", "disable_")) or name == "is_numeric_tensor":
         return globals().get(name)
     return None
+
+
+def members():
+    """The names of all these."""
+    return [name for name in globals() if member(name) is not None]

@@ -98,27 +98,29 @@ typedef struct tw_value {
 TW_API_FUNCTION void tw_value_free(tw_value *value);
 TW_API_FUNCTION char *tw_value_json(const tw_value *value); /* as JSON text, tensors as nested lists; for free() */
 
-/* One argument. */
+/* One argument. There are thousands: the struct is kept small. */
 typedef struct tw_field {
     const char *name;          /* Python's */
-    tw_kind kind;
-    size_t offset;             /* in the argument struct */
     const char *word;          /* what stood between < and >, or a handle's class id; else NULL */
     const char *choices;       /* "same, valid", or NULL */
-    bool required;
-    bool none_allowed;         /* None may be given ("= None", or "int?" for one without a default); the C value for it is in the table
-                                  of kinds above, NULL for pointers */
-    bool default_none;
-    bool inverted;             /* a bool whose C member says the opposite */
-    bool keyword_only;
-    bool rest;                 /* takes what is left: *args for TENSORS and HANDLES, **kwargs for PAIRS */
-    bool inherited;            /* an argument of the parent class ("**layer") */
-    bool has_minimum;
-    double minimum;            /* value >= minimum; exclusive_minimum: value > minimum */
-    bool exclusive_minimum;
-    int64_t default_int;       /* INT, BOOL, DTYPE */
-    double default_float;      /* FLOAT, NUMBER */
     const char *default_text;  /* STR, NAMED; INTS and SHAPE as "1, 1" */
+    union {
+        int64_t default_int;   /* INT, BOOL, DTYPE */
+        double default_float;  /* FLOAT, NUMBER */
+    };
+    float minimum;             /* value >= minimum; exclusive_minimum: value > minimum */
+    uint16_t offset;           /* in the argument struct */
+    tw_kind kind : 5;
+    bool required : 1;
+    bool none_allowed : 1;     /* None may be given ("= None", or "int?" for one without a default); the C value for it is in the table
+                                  of kinds above, NULL for pointers */
+    bool default_none : 1;
+    bool inverted : 1;         /* a bool whose C member says the opposite */
+    bool keyword_only : 1;
+    bool rest : 1;             /* takes what is left: *args for TENSORS and HANDLES, **kwargs for PAIRS */
+    bool inherited : 1;        /* an argument of the parent class ("**layer") */
+    bool has_minimum : 1;
+    bool exclusive_minimum : 1;
 } tw_field;
 
 typedef enum tw_role { TW_ROLE_FUNCTION, TW_ROLE_METHOD, TW_ROLE_PROPERTY, TW_ROLE_CLASS } tw_role;

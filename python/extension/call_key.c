@@ -13,6 +13,7 @@ void tw__py_walk_begin(tw__py_walk *w, PyObject *owner, bool takes_specs)
     w->tensor_capacity = sizeof w->few_tensors / sizeof *w->few_tensors;
     w->made_capacity = sizeof w->few_made / sizeof *w->few_made;
     w->tensor_count = w->made_count = 0;
+    w->lent_count = 0;
     w->owner = owner;
     w->takes_specs = takes_specs;
 }
@@ -21,6 +22,8 @@ void tw__py_walk_end(tw__py_walk *w)
 {
     for (size_t i = 0; i < w->made_count; i++)
         tw_release(w->made[i]);
+    for (int i = 0; i < w->lent_count; i++)
+        PyBuffer_Release(&w->lent[i].view);
     if (w->made != w->few_made)
         tw__free(w->made);
     if (w->tensors != w->few_tensors)
@@ -60,6 +63,33 @@ static bool add_made(tw__py_walk *w, tw_tensor *tensor, const tw_shape *shape)
     if (append(&w->made, w->few_made, &w->made_count, &w->made_capacity, tensor))
         return add_tensor(w, tensor, tensor->dtype, shape ? shape : &tensor->shape);
     tw_release(tensor);
+    return false;
+}
+
+/* On the array's own memory while the walk lasts, if it is large. */
+static bool add_array(tw__py_walk *w, PyObject *array)
+{
+    tw__py_lent *lent = &w->lent[w->lent_count];
+    bool room = w->lent_count < (int)(sizeof w->lent / sizeof *w->lent);
+    tw_tensor *tensor = room ? tw__py_borrow_array(array, &lent->view) : NULL;
+    if (!tensor)
+        return add_made(w, tw__py_from_array(array), NULL);
+    lent->tensor = w->tensor_count;
+    w->lent_count++;
+    return add_made(w, tensor, NULL);
+}
+
+bool tw__py_walk_copy(tw__py_walk *w, size_t tensor)
+{
+    tw_tensor *copy = tw__tensor_copy(w->tensors[tensor]);
+    if (!copy) {
+        tw__py_raise();
+        return false;
+    }
+    w->tensors[tensor] = copy;
+    if (append(&w->made, w->few_made, &w->made_count, &w->made_capacity, copy))
+        return true;
+    tw_release(copy);
     return false;
 }
 
@@ -268,7 +298,7 @@ bool tw__py_walk_value(tw__py_walk *w, PyObject *value, int depth)
     if (PyList_Check(value) || PyTuple_Check(value))
         return add_sequence(w, value, Py_TYPE(value), depth);
     if (Py_TYPE(value) == tw__py_ndarray_type)
-        return add_made(w, tw__py_from_array(value), NULL);
+        return add_array(w, value);
     if (*tw__py_plain_place(Py_TYPE(value)) == Py_TYPE(value))
         return add_object(w, value);
     void *object = tw__py_object_of(value);

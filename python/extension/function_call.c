@@ -292,15 +292,20 @@ static PyObject *refuse(function *self, PyObject *const *arguments, Py_ssize_t c
     return NULL;
 }
 
-static PyObject *run(PyObject *found, tw_tensor *const *tensors, size_t count)
+static PyObject *run(PyObject *found, tw__py_walk *w)
 {
     tw__function *f = ((tw__py_graph_function *)found)->function;
-    if ((size_t)f->argument_count != count)
-        return tw__py_error(PyExc_RuntimeError, "%s takes %d tensors, the call has %zu", f->name, f->argument_count, count);
+    if ((size_t)f->argument_count != w->tensor_count)
+        return tw__py_error(PyExc_RuntimeError, "%s takes %d tensors, the call has %zu", f->name, f->argument_count, w->tensor_count);
+    for (int i = 0; i < w->lent_count; i++) {
+        size_t tensor = w->lent[i].tensor;
+        if (tw__function_keeps(f, (int)tensor) && !tw__py_walk_copy(w, tensor))
+            return NULL;
+    }
     tw_tensor *few[8], **outputs = f->output_count <= 8 ? few : tw__alloc_array((size_t)f->output_count, sizeof *outputs);
     if (!outputs)
         return tw__py_raise();
-    PyObject *out = tw__py_run(f, tensors, outputs) == TW_OK ? tw__py_function_results(found, outputs) : tw__py_raise();
+    PyObject *out = tw__py_run(f, w->tensors, outputs) == TW_OK ? tw__py_function_results(found, outputs) : tw__py_raise();
     if (outputs != few)
         tw__free(outputs);
     return out;
@@ -322,7 +327,7 @@ static PyObject *call(PyObject *callable, PyObject *const *arguments, size_t siz
         tw__py_walk_begin(&w, self->tracer, false);
         walked = walk(self, &w, &b);
         found = walked ? find(self, &b, &w, true) : NULL;
-        out = found ? run(found, w.tensors, w.tensor_count) : NULL;
+        out = found ? run(found, &w) : NULL;
         tw__py_walk_end(&w);
         Py_XDECREF(found);
     }

@@ -18,6 +18,12 @@ void *tw__py_object_of(PyObject *value);          /* the C object, borrowed; or 
 PyTypeObject **tw__py_plain_place(PyTypeObject *type);
 
 /* ---- keys (call_key.c) ---- */
+/* An array whose memory a tensor of the call is on. */
+typedef struct tw__py_lent {
+    Py_buffer view;
+    size_t tensor; /* its place in the walk's tensors */
+} tw__py_lent;
+
 /* The tensors of a call, and what tells it from others. */
 typedef struct tw__py_walk {
     tw__key_writer key;
@@ -26,6 +32,8 @@ typedef struct tw__py_walk {
     size_t tensor_count, tensor_capacity, made_count, made_capacity;
     PyObject *owner;     /* the tracer: knows values that are compared by equality. NULL: tensors only, other values don't count */
     bool takes_specs;    /* specs may stand for tensors */
+    int lent_count;
+    tw__py_lent lent[4]; /* further arrays are copied */
     tw_tensor *few_tensors[16], *few_made[8];
 } tw__py_walk;
 void tw__py_walk_begin(tw__py_walk *walk, PyObject *owner, bool takes_specs);
@@ -34,6 +42,8 @@ void tw__py_walk_end(tw__py_walk *walk);
 bool tw__py_walk_value(tw__py_walk *walk, PyObject *value, int depth);
 /* The same for an argument that a signature describes: what is no tensor is made one of the spec's dtype. */
 bool tw__py_walk_cast(tw__py_walk *walk, PyObject *value, PyObject *spec, int depth);
+/* A tensor on an array's memory becomes a copy that may be kept; false: an exception is set. */
+bool tw__py_walk_copy(tw__py_walk *walk, size_t tensor);
 
 /* ---- structures into structures (structure.c) ---- */
 /* A structure of the same form with other leaves. `name` is the leaf's path, or NULL if none is wanted. Gives a new reference. */

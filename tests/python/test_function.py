@@ -165,6 +165,37 @@ def test_traces_asked_for_are_not_retracing(warnings):
     assert f.experimental_get_tracing_count() == 12 and not warnings
 
 
+def test_arrays_are_not_kept():
+    """Large NumPy arguments are read in place: what outlives the call must be a copy."""
+    variable = tf.Variable(tf.zeros([4, 512]))
+    held = []
+
+    @tf.function(autograph=False)
+    def f(x):
+        variable.assign(x)
+        tf.py_function(lambda t: held.append(t), [x], [])
+        return x, tf.identity(x), tf.reshape(x, [-1]), x[1:], tf.transpose(x), {"sum": tf.reduce_sum(x)}
+    for _ in range(3):
+        x = np.arange(2048, dtype=np.float32).reshape(4, 512)
+        expected = x.copy()
+        same, identity, flat, rest, turned, total = f(x)
+        x[:] = -1
+        del x
+        for got in same, identity, tf.reshape(flat, [4, 512]), tf.transpose(turned), variable, held.pop():
+            assert np.array_equal(got.numpy(), expected)
+        assert np.array_equal(rest.numpy(), expected[1:]) and total["sum"].numpy() == 2048 * 2047 / 2
+    x = np.ones([64, 64], np.float32)
+    double = tf.function(lambda a, b, c, d, e: a + b + c + d + e, autograph=False)
+    for scale in 1, 2, 3:
+        assert double(x * scale, x, x, x, x).numpy()[3, 3] == 4 + scale
+    gathered = tf.function(lambda a: tf.TensorArray(tf.float32, 1).write(0, a).stack(), autograph=False)
+    for _ in range(3):
+        y = x.copy()
+        stacked = gathered(y)
+        y[:] = 5
+        assert stacked.numpy().max() == 1
+
+
 # ---- structures ----
 
 Pair = collections.namedtuple("Pair", "left right")

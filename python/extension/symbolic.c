@@ -306,17 +306,18 @@ static PyType_Slot scope_slots[] = {
 };
 static PyType_Spec scope_spec = { "thalweg.init_scope", sizeof(scope), 0, Py_TPFLAGS_DEFAULT, scope_slots };
 
-/* variable_creation(watched, refused, made) sets what a trace may do about variables; gives what was. */
+/* variable_creation(watched, refused, made, called, deferred) sets what a trace may do about variables; gives what was. */
 static PyObject *variable_creation(PyObject *self, PyObject *arguments)
 {
     (void)self;
-    int watched, refused;
-    long long made;
-    if (!PyArg_ParseTuple(arguments, "ppL:variable_creation", &watched, &refused, &made))
+    int watched, refused, called = false;
+    long long made, deferred = 0;
+    if (!PyArg_ParseTuple(arguments, "ppL|pL:variable_creation", &watched, &refused, &made, &called, &deferred))
         return NULL;
     tw__variable_creation old = tw__variables_made;
-    tw__variables_made = (tw__variable_creation){ watched, refused, made };
-    return Py_BuildValue("NNL", PyBool_FromLong(old.watched), PyBool_FromLong(old.refused), (long long)old.made);
+    tw__variables_made = (tw__variable_creation){ .watched = watched, .refused = refused, .called = called, .made = made, .deferred = deferred };
+    return Py_BuildValue("NNLNL", PyBool_FromLong(old.watched), PyBool_FromLong(old.refused), (long long)old.made, PyBool_FromLong(old.called),
+                         (long long)old.deferred);
 }
 
 /* eager_tensor(value, dtype): a tensor with elements, also while a graph is built. */

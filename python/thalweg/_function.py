@@ -159,7 +159,9 @@ class Tracer:
         specs, rows = list(self.input_signature or ()), []
         for p in self._parameters:
             spec = None
-            if specs and p.kind is p.VAR_POSITIONAL:
+            if p not in self._constrained:
+                pass
+            elif specs and p.kind is p.VAR_POSITIONAL:
                 spec, specs = tuple(specs), []
             elif specs and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
                 spec = specs.pop(0)
@@ -169,6 +171,11 @@ class Tracer:
     def _made(self, function):
         self._function = weakref.ref(function)
 
+    @property
+    def _constrained(self):
+        """The parameters that input_signature is about: all but the `self` of a function that will be a method."""
+        return self._parameters[1:] if self._parameters and self._parameters[0].name == "self" else self._parameters
+
     function_spec = property(lambda self: self)
     _function_spec = function_spec
 
@@ -177,26 +184,31 @@ class Tracer:
         return self._signature
 
     def _check_signature(self, given):
+        import thalweg
         if given is None:
             return None
         if not isinstance(given, (tuple, list)):
             raise TypeError("input_signature must be either a tuple or a list, got %s." % type(given))
-        named = [p for p in self._parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        rest = [p for p in self._parameters if p.kind is p.VAR_POSITIONAL]
-        if len(given) > len(named) and not rest:
-            raise ValueError("The signature doesn't match the arguments: %s takes %d positional arguments, input_signature has %d."
-                             % (self._name, len(named), len(given)))
+        wrong = [leaf for leaf in thalweg.nest.flatten(given) if not isinstance(leaf, thalweg.TypeSpec)]
+        if wrong:
+            raise TypeError("input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args %s with types %s." % (
+                wrong, [type(leaf) for leaf in wrong]))
+        named = [p for p in self._constrained if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        if len(given) > len(named) and all(p.kind is not p.VAR_POSITIONAL for p in self._parameters):
+            raise TypeError("input_signature contains %d extra type constraints." % (len(given) - len(named)))
         for p in named[len(given):]:
             if p.default is p.empty:
-                raise TypeError("Function has %d parameters and input_signature %d elements: %s has no default." % (
-                    len(named), len(given), p.name))
+                raise TypeError("input_signature missing type constraint for %s" % p.name)
+        for p in self._parameters:
+            if p.kind is p.KEYWORD_ONLY and p.default is p.empty:
+                raise TypeError("Since input_signature is defined, keyword-only parameter `%s` must have a default value" % p.name)
         return tuple(given)
 
     # ---- what the C side asks ----
 
     def _signature_text(self):
         parts = []
-        for i, p in enumerate(self._parameters):
+        for i, p in enumerate(self._constrained):
             spec = self.input_signature[i] if i < len(self.input_signature) else None
             parts.append("%s: %s" % (p.name, _structure.type_text(spec)) if spec is not None else str(p))
         return "(%s)" % ", ".join(parts)

@@ -39,16 +39,19 @@ tw_variable *tw__variable_stand_in(const tw_variable *variable);
 tw_tensor *tw__variable_read(tw_variable *variable); /* through the door, so tapes see it */
 /* Sets the value to what the variable's constraint makes of it, if it has one. */
 tw_status tw__variable_constrain(tw_variable *variable);
-/* Variables made while the thread traces: counted, and refused once the function has been called before. */
+/* Variables made while the thread traces: counted, and refused once the function has been called before. If the trace is one for a call, a
+ * variable whose first value depends on the call's arguments gets it when the call runs. */
 typedef struct tw__variable_creation {
-    bool watched, refused;
-    int64_t made;
+    bool watched, refused, called;
+    int64_t made, deferred;
 } tw__variable_creation;
 extern _Thread_local tw__variable_creation tw__variables_made;
 
 /* ---- values of symbolic tensors (lift.c) ---- */
 /* The value of a symbolic tensor that depends on no argument of the function being traced, computed now. A new reference. */
 tw_tensor *tw__lift(tw_tensor *symbolic);
+/* Whether that can be done; if not, *why is a sentence about it, for tw__free (NULL: there was no memory for it). `why` may be NULL. */
+bool tw__can_lift(const tw_tensor *symbolic, char **why);
 
 /* ---- calls (apply.c) ---- */
 /* An output that is an input itself, or another output, becomes a tensor of its own over the same memory: tapes and graphs tell them apart by

@@ -1,8 +1,8 @@
 /* Lifting: the value of a symbolic tensor, computed while the graph is still being traced.
  *
  * A variable that is made inside a traced function gets its first value at once; what the function computed for it stands in the graph.
- * The nodes it needs are run one by one, outside of the trace. Arguments of the function have no value yet, so nothing may depend on
- * them. */
+ * The nodes it needs are run one by one, outside of the trace. Arguments of the function have no value yet, nor have variables whose own first
+ * value waits for the call: what depends on them can't be lifted. */
 #include "eager/eager.h"
 #include "graph/graph.h"
 #include "rows.h"
@@ -28,12 +28,7 @@ static tw_status lift_node(lifting *l, const tw__node *node)
         return TW_RESOURCE_EXHAUSTED;
     l->values[node->id] = out;
     if (node->op == &tw__op_Placeholder) {
-        tw_tensor *outside = captured(l->graph, node);
-        if (!outside)
-            return tw__fail(TW_VALUE_ERROR,
-                            "the initial value of a tf.Variable made inside a tf.function depends on the argument '%s' of the function: pass a "
-                            "function that computes it, or make the variable outside",
-                            node->name);
+        tw_tensor *outside = captured(l->graph, node); /* tw__can_lift saw to it that there is one */
         out[0] = outside->node ? tw__lift(outside) : tw_retain(outside);
         return out[0] ? TW_OK : tw__error_status();
     }
@@ -46,6 +41,79 @@ static tw_status lift_node(lifting *l, const tw__node *node)
     tw_status status = tw__apply(node->op, inputs, node->input_count, node->attrs, node->attr_count, out, &count);
     tw__free(inputs);
     return status;
+}
+
+/* Whether the graph may change the variable that the node reads, before it does so. */
+static bool reads_changed(const tw__graph *graph, const tw__node *node)
+{
+    bool changed = false;
+    for (int32_t i = 0; node->op->reads_variable && i < node->id && !changed; i++) {
+        const tw__node *earlier = graph->nodes[i];
+        for (int k = 0; earlier->op->stateful && !earlier->op->reads_variable && k < earlier->input_count; k++)
+            changed |= earlier->inputs[k].node == node->inputs[0].node;
+    }
+    return changed;
+}
+
+/* The node keeps what stands above it from being lifted: an argument, a variable without a value, a read of what the graph changed. */
+static bool is_open(const tw__graph *graph, const tw__node *node)
+{
+    if (node->op != &tw__op_Placeholder)
+        return reads_changed(graph, node);
+    const tw_tensor *outside = captured(graph, node);
+    if (!outside)
+        return true;
+    if (outside->node)
+        return !tw__can_lift(outside, NULL);
+    const tw_object *object = outside->dtype == TW_RESOURCE ? *(tw_object *const *)outside->data : NULL;
+    return tw__is(object, &tw__resource_class) && !((const tw__resource *)object)->value;
+}
+
+/* "add (AddV2) <- Sum (Sum) <- x (Placeholder)" */
+static char *explain(const tw_tensor *symbolic, const tw__node *open, const int32_t *user)
+{
+    tw__text path = { 0 };
+    for (const tw__node *node = open; node; node = node == symbolic->node ? NULL : symbolic->node->graph->nodes[user[node->id] - 1]) {
+        tw__text longer = { 0 };
+        tw__text_format(&longer, "%s (%s)%s%s", node->name, node->op->name, path.size ? " <- " : "", path.size ? path.data : "");
+        tw__text_free(&path);
+        path = longer;
+    }
+    char *way = tw__text_take(&path), *shape = tw__shape_tuple(&symbolic->shape);
+    char *why = way && shape ? tw__format("Unable to lift tensor <tf.Tensor '%s:%d' shape=%s dtype=%s> because it depends transitively on placeholder "
+                                          "<tf.Operation '%s' type=Placeholder> via at least one path, e.g.: %s",
+                                          symbolic->node->name, symbolic->node_output, symbolic->shape.rank < 0 ? "<unknown>" : shape,
+                                          tw_dtype_name(symbolic->dtype), open->name, way)
+                             : NULL;
+    tw__free(way);
+    tw__free(shape);
+    return why;
+}
+
+bool tw__can_lift(const tw_tensor *symbolic, char **why)
+{
+    if (symbolic->symbolic_value)
+        return true;
+    const tw__node *last = symbolic->node, *open = NULL;
+    int32_t *user = tw__alloc_array((size_t)last->id + 1, sizeof *user); /* by node: one that uses it, plus one; 0: it is not needed */
+    if (!user) {
+        tw_clear_error(); /* lifting reports it */
+        return true;
+    }
+    user[last->id] = last->id + 1;
+    for (int32_t i = last->id; i >= 0 && !open; i--) {
+        const tw__node *node = last->graph->nodes[i];
+        if (user[i] && is_open(last->graph, node))
+            open = node->op->reads_variable ? node->inputs[0].node : node;
+        for (int k = 0; user[i] && k < node->input_count; k++) {
+            int32_t *of = &user[node->inputs[k].node->id];
+            *of = *of ? *of : i + 1;
+        }
+    }
+    if (open && why)
+        *why = explain(symbolic, open, user);
+    tw__free(user);
+    return !open;
 }
 
 static tw_status lift_all(lifting *l, const tw__node *last, bool *needed)

@@ -71,6 +71,26 @@ tw_variable *tw__variable_stand_in(const tw_variable *variable)
     return NULL;
 }
 
+static tw_status check_shape(const tw_shape *whole, const tw_shape *initial)
+{
+    if (tw__shape_compatible(whole, initial))
+        return TW_OK;
+    char *own = tw__shape_tuple(initial);
+    tw_status status = tw__fail(TW_VALUE_ERROR,
+                                "In this `tf.Variable` creation, the initial value's shape (%s) is not compatible with the explicitly supplied "
+                                "`shape` argument (%s).",
+                                own ? own : "", tw__shape_text(whole));
+    tw__free(own);
+    return status;
+}
+
+static tw_status hold_named(tw_variable *variable, tw_dtype dtype, const tw_shape *shape, const char *name, bool trainable)
+{
+    const char *usual = name && *name ? name : "Variable";
+    variable->name = tw__format("%s:0", usual);
+    return tw__variable_hold(variable, variable->name ? tw__resource_new(dtype, shape, usual) : NULL, trainable);
+}
+
 static tw_status setup_with(tw_variable *variable, tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
 {
     if (initial->node && initial->symbolic_value)
@@ -78,22 +98,24 @@ static tw_status setup_with(tw_variable *variable, tw_tensor *initial, const cha
     if (initial->node)
         return tw__fail(TW_VALUE_ERROR, "the initial value of variable %s is not known while a function is traced", name && *name ? name : "Variable");
     const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
-    if (!tw__shape_compatible(whole, &initial->shape)) {
-        char *own = tw__shape_tuple(&initial->shape);
-        tw_status status = tw__fail(TW_VALUE_ERROR,
-                                    "In this `tf.Variable` creation, the initial value's shape (%s) is not compatible with the explicitly supplied "
-                                    "`shape` argument (%s).",
-                                    own ? own : "", tw__shape_text(whole));
-        tw__free(own);
-        return status;
-    }
-    variable->name = tw__format("%s:0", name && *name ? name : "Variable");
-    tw__resource *resource = variable->name ? tw__resource_new(initial->dtype, whole, name && *name ? name : "Variable") : NULL;
-    TW_TRY(tw__variable_hold(variable, resource, trainable));
-    return tw__resource_assign(resource, initial);
+    TW_TRY(check_shape(whole, &initial->shape));
+    TW_TRY(hold_named(variable, initial->dtype, whole, name, trainable));
+    return tw__resource_assign(variable->resource, initial);
 }
 
-/* Variables are never part of a graph: what a trace computed for their first value is computed now. */
+/* The first value comes when the traced call runs: the graph assigns it where it was made. */
+static tw_status setup_later(tw_variable *variable, tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
+{
+    tw__variables_made.deferred++;
+    const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
+    TW_TRY(check_shape(whole, &initial->shape));
+    TW_TRY(hold_named(variable, initial->dtype, whole, name, trainable));
+    tw_attr dtype = TW_A_TYPE("dtype", initial->dtype);
+    int outputs = 0;
+    return tw__apply(&tw__op_AssignVariableOp, TW_IN(variable->handle, initial), 2, &dtype, 1, NULL, &outputs);
+}
+
+/* Variables are never part of a graph: what a trace computed for their first value is computed now, if that can be done. */
 static tw_status setup(tw_variable *variable, tw_tensor *initial, const char *name, bool trainable, const tw_shape *shape)
 {
     if (tw__variables_made.watched)
@@ -103,6 +125,13 @@ static tw_status setup(tw_variable *variable, tw_tensor *initial, const char *na
         return tw__variable_setup_in_graph(variable, root, initial, name, trainable, shape);
     if (!initial->node)
         return setup_with(variable, initial, name, trainable, shape);
+    char *why = NULL;
+    if (!tw__can_lift(initial, &why)) {
+        tw_status status = tw__tracing && tw__variables_made.called ? setup_later(variable, initial, name, trainable, shape)
+                                                                    : tw__fail(TW_VALUE_ERROR, "%s", why ? why : "");
+        tw__free(why);
+        return status;
+    }
     tw_tensor *value = tw__lift(initial);
     tw_status status = value ? setup_with(variable, value, name, trainable, shape) : tw__error_status();
     tw_release(value);

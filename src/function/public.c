@@ -132,7 +132,7 @@ static void release_value(void *value)
 }
 
 /* The graph function for such a call; a new reference. */
-static tw__function *find(tw_function *f, const tw__call_key *key, const char *const *names)
+static tw__function *find(tw_function *f, const tw__call_key *key, const char *const *names, bool called)
 {
     tw__function *found = tw__tracer_find(&f->tracer, key);
     if (found)
@@ -145,7 +145,7 @@ static tw__function *find(tw_function *f, const tw__call_key *key, const char *c
     tw__tracing_begin();
     found = tw__tracer_find(&f->tracer, key); /* another thread may have traced it meanwhile */
     if (!found)
-        found = tw__tracer_trace(&f->tracer, key, true, trace, &(trace_call){ f, dtypes, names, key->spec_count });
+        found = tw__tracer_trace(&f->tracer, key, called, trace, &(trace_call){ f, dtypes, names, key->spec_count });
     tw__tracing_end();
     tw__free(dtypes);
     return found;
@@ -160,12 +160,12 @@ static tw__function *find_specs(tw_function *f, const tw_spec *specs, int count,
         tw__key_tensor(&writer, specs[i].dtype, &specs[i].shape);
     }
     tw__call_key key = tw__key_of(&writer);
-    tw__function *found = writer.status == TW_OK ? find(f, &key, names) : NULL;
+    tw__function *found = writer.status == TW_OK ? find(f, &key, names, false) : NULL;
     tw__key_free(&writer);
     return found;
 }
 
-static tw__function *find_call(tw_function *f, tw_tensors arguments)
+static tw__function *find_call(tw_function *f, tw_tensors arguments, bool called)
 {
     tw__key_writer writer;
     tw__key_begin(&writer);
@@ -174,7 +174,7 @@ static tw__function *find_call(tw_function *f, tw_tensors arguments)
         tw__key_tensor(&writer, arguments.items[i]->dtype, &arguments.items[i]->shape);
     }
     tw__call_key key = tw__key_of(&writer);
-    tw__function *found = writer.status == TW_OK ? find(f, &key, NULL) : NULL;
+    tw__function *found = writer.status == TW_OK ? find(f, &key, NULL, called) : NULL;
     tw__key_free(&writer);
     return found;
 }
@@ -237,7 +237,7 @@ static tw_status check_call(const tw_function *f, tw_tensors arguments)
 tw_status tw_function_call(tw_function *f, tw_tensors arguments, tw_tensor **outputs, int *output_count)
 {
     TW_TRY(check_call(f, arguments));
-    tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments);
+    tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, true);
     if (!graph)
         return tw__error_status();
     tw_status status = TW_OK;
@@ -255,7 +255,7 @@ char *tw_function_plan(tw_function *f, tw_tensors arguments)
 {
     if (check_call(f, arguments) != TW_OK)
         return NULL;
-    tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments);
+    tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, false);
     if (!graph)
         return NULL;
     char *text = tw__function_plan_text(graph, arguments.items);

@@ -175,16 +175,19 @@ void *tw__tracer_find(tw__tracer *t, const tw__call_key *key)
     return found;
 }
 
-static void *make_one(tw__tracer *t, tw__trace_maker make, void *context, const tw_shape *shapes, bool *once, bool refuse, bool *made_variables)
+static void *make_one(tw__tracer *t, tw__trace_maker make, void *context, const tw_shape *shapes, bool *once, bool refuse, bool called,
+                      tw__variable_creation *variables)
 {
     tw__variable_creation outer = tw__variables_made;
-    tw__variables_made = (tw__variable_creation){ .watched = true, .refused = refuse };
+    tw__variables_made = (tw__variable_creation){ .watched = true, .refused = refuse, .called = called && (!outer.watched || outer.called) };
     t->traces++;
     *once = false;
     void *value = make(context, shapes, once);
-    *made_variables = tw__variables_made.made > 0;
-    if (outer.watched)
+    *variables = tw__variables_made;
+    if (outer.watched) {
         outer.made += tw__variables_made.made;
+        outer.deferred += tw__variables_made.deferred;
+    }
     tw__variables_made = outer;
     return value;
 }
@@ -221,18 +224,17 @@ void *tw__tracer_trace(tw__tracer *t, const tw__call_key *key, bool called, tw__
         tw__call_cache_widen(t->cache, key, shapes);
     char *changed = changes(t, key);
     tw__hold_give(&t->lock);
-    bool once = false, made_variables = false;
-    void *value = NULL;
-    if (!t->was_traced) {
-        value = make_one(t, make, context, shapes, &once, false, &made_variables);
-        t->was_traced |= value != NULL;
-        if (value && made_variables) {
+    bool once = false, first_trace = !t->was_traced;
+    tw__variable_creation variables = { 0 };
+    void *first = NULL, *value = make_one(t, make, context, shapes, &once, !first_trace, called, &variables);
+    t->was_traced |= value != NULL;
+    if (value && first_trace && variables.made) {
+        if (variables.deferred)
+            first = value;
+        else
             t->drop(value);
-            value = make_one(t, make, context, shapes, &once, true, &made_variables);
-            t->spare = value;
-        }
-    } else {
-        value = make_one(t, make, context, shapes, &once, true, &made_variables);
+        value = make_one(t, make, context, shapes, &once, true, called, &variables);
+        t->spare = first ? NULL : value; /* TensorFlow makes both now if the first one gives the variables their values */
     }
     if (value && !once && keep(t, key, shapes, value) != TW_OK) {
         t->drop(value);
@@ -240,6 +242,10 @@ void *tw__tracer_trace(tw__tracer *t, const tw__call_key *key, bool called, tw__
     }
     if (value && called)
         note_trace(t, changed);
+    if (first) {
+        t->drop(value ? value : first);
+        value = value ? first : NULL;
+    }
     tw__free(changed);
     tw__free(shapes);
     return value;

@@ -29,13 +29,15 @@ void tw__tracer_end(tw__tracer *tracer);
 void *tw__tracer_find(tw__tracer *tracer, const tw__call_key *key);
 /* Makes a value, between tw__tracing_begin and tw__tracing_end: `make` gets the shapes to trace for, as many as the key has specs, gives a
  * reference or NULL, and says if the value is good for this one call only. It runs twice if it made variables: the first function that is
- * traced may make them, what is kept must not. */
+ * traced may make them, what is kept must not. `called`: the value serves a call, and is called next. If variables that were made wait for it (their
+ * first values depend on arguments) that first value is the one, while the second is kept. */
 typedef void *(*tw__trace_maker)(void *context, const tw_shape *shapes, bool *once);
 /* `called`: for a call. Traces that are asked for by themselves (get_concrete_function) are not retracing: no warning counts them. */
 void *tw__tracer_trace(tw__tracer *tracer, const tw__call_key *key, bool called, tw__trace_maker make, void *context);
 /* An object that calls were told apart by has ended. */
 void tw__tracer_forget(tw__tracer *tracer, const void *identity);
-/* How many traces there were. Of the two at a first call that makes variables, TensorFlow makes the second at the second call: likewise here. */
+/* How many traces there were. Of the two at a first call that makes variables, TensorFlow makes the second at the second call, unless they wait for
+ * their values: likewise here. */
 int64_t tw__tracer_count(const tw__tracer *tracer);
 
 /* Traces are made one at a time, in the whole process: bodies may call each other. A thread that traces may begin again. */

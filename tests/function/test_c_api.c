@@ -54,6 +54,33 @@ static void gradients(void **state)
     tw_tensors_free(&g);
 }
 
+/* *user is made at the first call: twice the argument, which only the call has. */
+static tw_tensors remember(void *user, tw_tensors in)
+{
+    tw_variable **v = user;
+    if (!*v) {
+        tw_auto tw_tensor *initial = tw_add(in.items[0], in.items[0]);
+        *v = tw_variable(initial);
+    }
+    tw_auto tw_tensor *value = *v ? tw_variable_read(*v) : NULL;
+    return tw_give(tw_add(value, in.items[0]));
+}
+
+static void first_values_of_arguments(void **state)
+{
+    (void)state;
+    tw_auto tw_variable *v = NULL, *none = NULL;
+    tw_auto tw_function *f = tw_function_new(remember, &v);
+    for (int i = 0; i < 3; i++) {
+        tw_auto tw_tensor *x = tw_tensor_float((float)i + 3), *y = tw_function_value(f, TW_TENSORS(x));
+        expect_no_error();
+        assert_float_equal(tw_tensor_double_at(y, 0), 9 + i, 0);
+    }
+    assert_int_equal(tw_function_traces(f), 2);
+    assert_null(tw_function_new(remember, &none, .signature = TW_SPECS({ TW_FLOAT32, TW_SCALAR }))); /* there is no call */
+    expect_error(TW_VALUE_ERROR, "Unable to lift tensor");
+}
+
 static tw_tensors twice_and_sum(void *user, tw_tensors in)
 {
     (void)user;
@@ -229,7 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),  cmocka_unit_test(gradients),      cmocka_unit_test(signatures),     cmocka_unit_test(widening),
-        cmocka_unit_test(errors),  cmocka_unit_test(recursion_ends), cmocka_unit_test(cost_of_a_call),
+        cmocka_unit_test(errors),  cmocka_unit_test(recursion_ends), cmocka_unit_test(cost_of_a_call), cmocka_unit_test(first_values_of_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

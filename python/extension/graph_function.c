@@ -5,6 +5,7 @@
 #include "api/tensor_spec.h"
 #include "eager/eager.h"
 #include "rows.h"
+#include "saving/saved_model.h"
 
 /* ---- graph functions ---- */
 
@@ -121,6 +122,18 @@ static bool read_inputs(PyObject *names, PyObject *inputs, Py_ssize_t count, tak
     return true;
 }
 
+/* An instance of GraphFunction or a type below it; takes the function. */
+static PyObject *new_of_type(PyTypeObject *type, tw__function *function)
+{
+    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+    graph_function *out = PyType_IsSubtype(type, tw__py_graph_function_type) ? (graph_function *)allocate(type, 0) : NULL;
+    if (out)
+        out->function = function;
+    else
+        tw_release(function);
+    return (PyObject *)out;
+}
+
 /* trace(type, name, names, inputs, callable): a new instance of the type, GraphFunction or one below. */
 static PyObject *trace(PyObject *self, PyObject *given)
 {
@@ -148,15 +161,7 @@ static PyObject *trace(PyObject *self, PyObject *given)
     tw__free(a.shapes);
     tw__free(a.handles);
     tw__free(a.stand_ins);
-    if (!function)
-        return NULL;
-    allocfunc allocate = PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
-    graph_function *out = PyType_IsSubtype((PyTypeObject *)type, tw__py_graph_function_type) ? (graph_function *)allocate((PyTypeObject *)type, 0) : NULL;
-    if (out)
-        out->function = function;
-    else
-        tw_release(function);
-    return (PyObject *)out;
+    return function ? new_of_type((PyTypeObject *)type, function) : NULL;
 }
 
 tw_status tw__py_run(tw__function *f, tw_tensor *const *arguments, tw_tensor **outputs)
@@ -350,7 +355,40 @@ static PyType_Spec graph_function_spec = { "thalweg.GraphFunction", sizeof(graph
 
 PyTypeObject *tw__py_graph_function_type;
 
+/* A new instance of the type over the function of one trace in a SavedModel; the function is built now. */
+static PyObject *saved_graph_function(PyObject *self, PyObject *given)
+{
+    (void)self;
+    PyObject *type, *saved;
+    if (!PyArg_ParseTuple(given, "OO:saved_graph_function", &type, &saved))
+        return NULL;
+    tw_saved_concrete *concrete = tw__py_unwrap(saved, &tw__class_saved_concrete);
+    tw__function *function = concrete ? tw__saved_concrete_build(concrete) : NULL;
+    if (!function)
+        return concrete ? tw__py_raise() : tw__py_error(PyExc_TypeError, "a function of a SavedModel was expected, got %R", saved);
+    return new_of_type((PyTypeObject *)type, tw_retain(function));
+}
+
+/* saved_concrete(GraphFunction, inputs, outputs): one trace, to be saved. */
+static PyObject *saved_concrete(PyObject *self, PyObject *given)
+{
+    (void)self;
+    PyObject *function, *inputs, *outputs;
+    if (!PyArg_ParseTuple(given, "O!OO:saved_concrete", tw__py_graph_function_type, &function, &inputs, &outputs))
+        return NULL;
+    tw_value arguments, results;
+    if (!tw__py_read_value(inputs, &arguments))
+        return NULL;
+    if (!tw__py_read_value(outputs, &results)) {
+        tw_value_free(&arguments);
+        return NULL;
+    }
+    return tw__py_wrap(tw__saved_concrete_new(((graph_function *)function)->function, arguments, results));
+}
+
 static PyMethodDef functions[] = {
+    { "saved_graph_function", saved_graph_function, METH_VARARGS, "saved_graph_function(type, trace): the graph function of a SavedModel's trace." },
+    { "saved_concrete", saved_concrete, METH_VARARGS, "saved_concrete(function, inputs, outputs): a trace to be saved." },
     { "trace", trace, METH_VARARGS, "trace(type, name, names, inputs, callable): a graph function of that type." },
     { 0 },
 };

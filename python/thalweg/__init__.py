@@ -123,6 +123,20 @@ def _contrib_later(name):
     return _summary.CONTRIB[name]
 
 
+def _saved_model_later(name):
+    """tf.saved_model, likewise."""
+    if name.startswith("__"):
+        raise AttributeError("module 'thalweg.saved_model' has no attribute %r" % name)
+    from thalweg import _saved_model
+    if name not in ("load", "save", "LoadOptions", "SaveOptions", "Asset", "SERVING", "DEFAULT_SERVING_SIGNATURE_DEF_KEY"):
+        raise AttributeError("module 'thalweg.saved_model' has no attribute %r" % name)
+    setattr(saved_model, name, getattr(_saved_model, name))  # noqa: F821
+    return getattr(_saved_model, name)
+
+
+saved_model.__getattr__ = _saved_model_later  # noqa: F821
+
+
 class _ResizeMethod:
     """The methods of tf.image.resize."""
     BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = "bilinear", "nearest", "bicubic", "area"

@@ -1,0 +1,164 @@
+/* SavedModels: objects with variables and functions in a directory.
+ *
+ *     DIR/saved_model.pb            SavedModel { 1 schema version, 2 meta_graphs }: the graph with all functions, and the object graph
+ *     DIR/variables/variables.*     a checkpoint of the same objects, with the same numbers
+ *     DIR/assets/                   files that functions read
+ *     DIR/fingerprint.pb            hashes of the parts
+ *
+ * Reading has two steps, as with GraphDefs: a message is the file's bytes divided into nodes and functions, with all numbers of nodes checked
+ * (saved_model_parse.c); then objects are made of it (saved_model_load.c). Functions are built when they are first called, so that a file may hold
+ * functions with ops that are not here.
+ *
+ * What stands in a file is a trackable here, so that a save and the checkpoint inside it number the same objects: saved_function (a function with
+ * its traces), saved_concrete (one trace), saved_object (whatever holds others), saved_constant (a captured tensor, an asset). A save attaches such
+ * objects to those that are saved (tw__saving_view.extra). */
+#ifndef TW_SAVED_MODEL_H
+#define TW_SAVED_MODEL_H
+
+#include "function/library.h"
+#include "saving/saving.h"
+
+/* ---- the message (saved_model_parse.c): pieces of bytes that the caller keeps ---- */
+typedef enum tw__object_kind {
+    TW_OBJECT_NONE,
+    TW_OBJECT_USER = 4,
+    TW_OBJECT_ASSET = 5,
+    TW_OBJECT_FUNCTION = 6,
+    TW_OBJECT_VARIABLE = 7,
+    TW_OBJECT_BARE = 8,
+    TW_OBJECT_CONSTANT = 9,
+    TW_OBJECT_RESOURCE = 10,
+    TW_OBJECT_CAPTURED = 12,
+} tw__object_kind; /* the field numbers */
+
+typedef struct tw__object_message {
+    tw__saved_child *children;
+    size_t child_count, child_capacity;
+    tw__object_kind kind;
+    tw_string body;            /* the message of that kind */
+    tw_string registered_name;
+} tw__object_message;
+
+typedef struct tw__concrete_message {
+    tw_string name, inputs, outputs; /* inputs, outputs: StructuredValues */
+    int32_t *bound;                  /* nodes */
+    size_t bound_count, bound_capacity;
+} tw__concrete_message;
+
+typedef struct tw__tensor_info {
+    tw_string name, tensor; /* "x", "serving_default_x:0" */
+    tw_dtype dtype;
+    tw_shape shape;
+} tw__tensor_info;
+
+typedef struct tw__signature_message {
+    tw_string name, method;
+    tw__tensor_info *inputs, *outputs;
+    size_t input_count, input_capacity, output_count, output_capacity;
+} tw__signature_message;
+
+typedef struct tw__saved_model_message {
+    char *path;              /* of the file, for errors */
+    char *bytes;
+    size_t size;
+    tw_string *tags;         /* of the meta graph that was chosen */
+    size_t tag_count, tag_capacity;
+    tw_string graph;         /* GraphDef */
+    tw_string version;       /* of TensorFlow */
+    bool has_objects;
+    tw__object_message *nodes;
+    size_t node_count, node_capacity;
+    tw__concrete_message *concretes;
+    size_t concrete_count, concrete_capacity;
+    tw__map concrete_names;  /* -> index + 1 */
+    tw__signature_message *signatures;
+    size_t signature_count, signature_capacity;
+    tw_string *assets;       /* names of files */
+    size_t asset_count, asset_capacity;
+} tw__saved_model_message;
+
+/* Reads DIRECTORY/saved_model.pb and chooses the meta graph with exactly these tags; none given: the only one. To be freed in any case. */
+tw_status tw__saved_model_message_read(tw__saved_model_message *message, const char *directory, const char *const *tags, size_t tag_count);
+/* The same of bytes, which it takes. */
+tw_status tw__saved_model_message_parse(tw__saved_model_message *message, char *bytes, size_t size, const char *path, const char *const *tags,
+                                        size_t tag_count);
+void tw__saved_model_message_free(tw__saved_model_message *message);
+
+/* ---- values with structure (structured_value.c) ---- */
+/* StructuredValue: None, numbers, texts, shapes, dtypes, specs, tensors, and lists, tuples and dicts of them. A named tuple is a dict whose first
+ * key is TW_NAMED_TUPLE, with the name of its type. */
+#define TW_NAMED_TUPLE "__namedtuple__"
+tw_status tw__structured_read(tw_string bytes, tw_value *value);
+tw_status tw__structured_write(tw__text *text, uint32_t number, const tw_value *value);
+/* The specs of a structure in the order of its tensors: dicts by their keys. `each` gets borrowed specs. */
+tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *context, const struct tw_type_spec *spec), void *context);
+tw_value tw__value_copy(const tw_value *value);
+
+/* ---- the objects (saved_model_objects.c) ---- */
+struct tw_saved_object {
+    tw_trackable trackable;
+    char *identifier; /* "_generic_user_object", "trackable_list_wrapper", "signature_map", … */
+    char *metadata;   /* Keras's, of old files; or NULL */
+    char *directory;  /* of the root: where it was read from; or NULL */
+    tw_value tags;    /* of the root */
+};
+
+struct tw_saved_constant {
+    tw_trackable trackable;
+    tw_tensor *value;
+    char *asset; /* the file's path, if it is one; the value is the path, too */
+};
+
+struct tw_saved_concrete {
+    tw_trackable trackable;
+    tw__function *function;  /* NULL: not built yet */
+    tw__library *library;    /* to build it from; a reference, or NULL */
+    char *name;              /* in the file */
+    tw_trackable **bound;    /* whose handles or values its captures are; references */
+    size_t bound_count;
+    tw_value inputs, outputs; /* ((positional …), {keywords}), and what it returns */
+    char **keywords;         /* names of its arguments, in the order of its tensors */
+    size_t keyword_count;
+    int64_t positional;      /* how many of them may be given by place; -1: all */
+};
+
+struct tw_saved_function {
+    tw_trackable trackable;
+    tw_saved_concrete **concretes; /* references */
+    size_t concrete_count, concrete_capacity;
+    tw_value specification;        /* (FullArgSpec, input_signature or None) */
+};
+
+tw_saved_object *tw__saved_object_new(const char *identifier);
+tw_saved_constant *tw__saved_constant_new(tw_tensor *value, const char *asset);
+/* Takes the values; the function is retained. */
+tw_saved_concrete *tw__saved_concrete_new(tw__function *function, tw_value inputs, tw_value outputs);
+tw_status tw__saved_concrete_keywords(tw_saved_concrete *concrete, const char *const *names, size_t count, int64_t positional);
+tw_saved_function *tw__saved_function_new(tw_value specification);
+tw_status tw__saved_function_add(tw_saved_function *function, tw_saved_concrete *concrete);
+/* The graph function with its captures, built if need be; borrowed. */
+tw__function *tw__saved_concrete_build(tw_saved_concrete *concrete);
+/* A signature: takes tensors by name, gives tensors by name. `function` and its structures are wrapped as TensorFlow does it. */
+tw_saved_concrete *tw__signature_of(tw_saved_concrete *concrete, const char *key);
+
+/* ---- saving (saved_model_save.c, saved_model_write.c) ---- */
+/* How an object is called in the object graph: its identifier, and Keras's metadata. Set by folders above; NULL: the usual. */
+typedef struct tw__object_words {
+    const char *identifier;
+    int producer; /* version */
+} tw__object_words;
+extern tw__object_words (*tw__object_words_hook)(const tw_trackable *object);
+
+typedef struct tw__saved_model_parts {
+    const tw__walk *walk;
+    tw_saved_object *signatures; /* borrowed; NULL: none */
+} tw__saved_model_parts;
+/* Appends the SavedModel message. *assets: the constants whose files are to be copied, borrowed, for tw__free. */
+tw_status tw__saved_model_write(tw__text *text, const tw__saved_model_parts *parts, tw_saved_constant ***assets, size_t *asset_count);
+
+/* Saves root with what is attached to it; `extra_file` (or NULL) gets the bytes `extra`: Keras's metadata. */
+tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signatures, const char *directory, const char *extra_file,
+                               const tw__text *extra);
+tw_saved_object *tw__saved_model_load(const char *directory, const char *const *tags, size_t tag_count);
+
+#endif

@@ -236,6 +236,7 @@ void tw__py_made(PyObject *self); /* an instance is complete: lets C know of met
 char *tw__py_automatic_name(PyObject *self, const tw_class *class_row); /* for tw__free; NULL: C names it */
 PyObject *tw__py_callable_function(void *object); /* the function in a tw_callable, borrowed; NULL: none of ours */
 void tw__py_hooks_start(void);
+PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments); /* keras_objects.c: how the program's own classes are written and made */
 
 /* ---- tracing (trace.c) ---- */
 PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments);

@@ -409,6 +409,7 @@ static PyMethodDef functions[] = {
     { "_custom_gradient", tw__py_custom_gradient, METH_VARARGS, "Results whose gradient a function computes." },
     { "_without_tapes", tw__py_without_tapes, METH_O, "Calls a function that no tape sees." },
     { "_gradients", tw__py_gradients, METH_VARARGS, "Derivatives in the graph that is traced." },
+    { "keras_objects", tw__py_keras_objects, METH_VARARGS, "Takes the functions that write and make objects of Python's classes." },
     { "_trace_and_call", tw__py_trace_and_call, METH_VARARGS, "Traces a function of tensors and calls what came of it." },
     { 0 },
 };

@@ -140,5 +140,6 @@ void tw__json_unsigned(tw__json *json, uint64_t value);
 void tw__json_number(tw__json *json, double value); /* "NaN", "Infinity", "-Infinity" as strings */
 void tw__json_bool(tw__json *json, bool value);
 void tw__json_null(tw__json *json);
+void tw__json_raw(tw__json *json, const char *text); /* a value that is JSON already */
 
 #endif

@@ -136,3 +136,9 @@ void tw__json_null(tw__json *json)
     begin_value(json);
     tw__text_add(json->text, "null");
 }
+
+void tw__json_raw(tw__json *json, const char *text)
+{
+    begin_value(json);
+    tw__text_add(json->text, text);
+}

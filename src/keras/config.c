@@ -68,7 +68,7 @@ static tw_value activation_value(tw_named named)
     if (!named)
         return tw__value_str("linear");
     if (tw__is_callable(named))
-        return str_or_none(((const tw_callable *)named)->name);
+        return tw__serialize(named, NULL);
     if (tw__named_is_object(named))
         return tw__serialize(named, "keras.layers");
     const char *text = named, *dot = strrchr(text, '.');
@@ -193,17 +193,47 @@ static tw_value field_value(const tw_field *field, const void *args)
     }
 }
 
-void tw__dict_put_config(tw__dict *dict, const void *object, const char *skip)
+/* The value of a key, taken out of the dict; false if there is none. */
+static bool take_out(tw__dict *dict, const char *key, tw_value *value)
+{
+    for (size_t i = 0; i + 1 < dict->count; i += 2) {
+        if (dict->items[i].kind != TW_VALUE_STR || strcmp(dict->items[i].s.data, key) != 0)
+            continue;
+        *value = dict->items[i + 1];
+        tw_value_free(&dict->items[i]);
+        memmove(&dict->items[i], &dict->items[i + 2], (dict->count - i - 2) * sizeof *dict->items);
+        dict->count -= 2;
+        return true;
+    }
+    return false;
+}
+
+/* In the fields' order; the values in `own` come in their fields' places, those that `order` names together in that order. */
+static void put_fields(tw__dict *dict, const void *object, const char *skip, tw__dict *own, const char *order)
 {
     const tw_signature *signature = tw_class_signature(tw_class_of(object));
     const void *config = tw_object_config(object);
     for (int i = 0; signature && config && i < signature->field_count; i++) {
         const tw_field *field = &signature->fields[i];
         char word[80];
+        tw_value value;
         snprintf(word, sizeof word, " %s ", field->name);
-        if (!strstr(skip, word))
+        for (const char *o = order && strstr(order, word) ? order + 1 : ""; *o; o += strcspn(o, " ") + 1) {
+            snprintf(word, sizeof word, "%.*s", (int)strcspn(o, " "), o);
+            if (take_out(own, word, &value))
+                tw__dict_put(dict, word, value);
+        }
+        snprintf(word, sizeof word, " %s ", field->name);
+        if (take_out(own, field->name, &value))
+            tw__dict_put(dict, field->name, value);
+        else if (!strstr(skip, word))
             tw__dict_put(dict, field->name, field_value(field, config));
     }
+}
+
+void tw__dict_put_config(tw__dict *dict, const void *object, const char *skip)
+{
+    put_fields(dict, object, skip, &(tw__dict){ 0 }, NULL);
 }
 
 /* ---- layers ---- */
@@ -221,32 +251,35 @@ static tw_value layer_config(const tw_layer *layer)
     const tw__layer_methods *methods = tw__methods(layer);
     char skip[sizeof layer_fields + 100];
     snprintf(skip, sizeof skip, "%s%s", layer_fields, methods->own_config ? methods->own_config : "");
-    tw__dict_put_config(&dict, layer, skip);
+    tw__dict own = { 0 };
     if (methods->config)
-        methods->config((tw_layer *)(uintptr_t)layer, &dict);
+        methods->config((tw_layer *)(uintptr_t)layer, &own);
+    put_fields(&dict, layer, skip, &own, methods->own_config);
+    dict.failed |= own.failed;
+    for (size_t i = 0; i + 1 < own.count; i += 2) {
+        tw__dict_put(&dict, own.items[i].s.data, own.items[i + 1]);
+        tw_value_free(&own.items[i]);
+    }
+    tw__free(own.items);
     return tw__dict_take(&dict);
 }
 
-static tw_value config_of(const void *object)
+tw_value tw__config_of(const void *object)
 {
-    if (tw__is(object, &tw__class_layer))
-        return layer_config(object);
+    tw_value own = { .kind = TW_VALUE_NONE };
+    if (tw__foreign_object.config && (tw__foreign_object.config(object, &own) || tw_error_code() != TW_OK))
+        return own;
+    if (tw__is(object, &tw__class_layer)) {
+        const tw__layer_methods *methods = tw__methods(object);
+        return methods->whole_config ? methods->whole_config((tw_layer *)(uintptr_t)object) : layer_config(object);
+    }
     tw__dict dict = { 0 };
     tw__dict_put_config(&dict, object, "");
     return tw__dict_take(&dict);
 }
 
-tw_value tw__serialize(const void *object, const char *module)
-{
-    tw__dict dict = { 0 };
-    tw__dict_put_str(&dict, "module", module);
-    tw__dict_put_str(&dict, "class_name", tw_class_name(object));
-    tw__dict_put(&dict, "config", config_of(object));
-    tw__dict_put(&dict, "registered_name", (tw_value){ .kind = TW_VALUE_NONE });
-    return tw__dict_take(&dict);
-}
-
 TW_METHOD(layer_get_config, "keras.layers.Layer.get_config(self: layer) -> value", "The arguments that would make the same layer again.")
 {
-    return layer_config(args->self);
+    const tw__layer_methods *methods = tw__methods(args->self);
+    return methods->whole_config ? methods->whole_config(args->self) : layer_config(args->self);
 }

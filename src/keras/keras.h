@@ -25,8 +25,10 @@ typedef struct tw__layer_methods {
     /* The mask of the output, for a layer that supports masks; NULL: the input's. A new reference, or NULL for none. */
     tw_tensor *(*mask)(tw_layer *self, tw_tensor *input, tw_tensor *mask);
     bool any_dtype;                                                      /* inputs are not cast to the layer's dtype */
-    const char *own_config;                                              /* fields that `config` puts itself, between spaces: " strides " */
+    const char *own_config;                                              /* fields that `config` puts itself, in the config's order: " strides " */
     void (*config)(tw_layer *self, struct tw__dict *dict);
+    tw_value (*whole_config)(tw_layer *self);                            /* models: instead of their arguments */
+    void *(*from_config)(const tw_value *config);                        /* and an object of it: a new reference */
 } tw__layer_methods;
 
 struct tw_module {
@@ -51,6 +53,7 @@ struct tw_layer {
     bool supports_masking;               /* masks of inputs reach the output */
     tw_callable *activity_regularizer;   /* a reference, from the build on; or NULL */
     struct tw__layer_losses *losses;     /* what it adds to the loss (layers/losses.c); NULL: nothing yet */
+    tw_value build_shape;                /* the shape, or shapes, it was built for; None: not said */
     tw_variable **extra;                 /* own weights that are no child any more: a later one took the name. References */
     size_t extra_count, extra_capacity;
     /* Set by an embedding language whose subclass gives its own `call`: every call from C goes there, building included. */
@@ -69,6 +72,7 @@ static inline tw_value tw__value_tensor(tw_tensor *tensor) /* takes it; NULL: No
 tw_status tw__layer_begin(tw_layer *layer);
 tw_tensor *tw__layer_input(tw_layer *layer, tw_tensor *input); /* a new reference */
 tw_status tw__layer_build(tw_layer *layer, const tw_shape *input_shape);
+void tw__layer_built_for(tw_layer *layer, tw_value shapes); /* notes it for the config; takes the value */
 void tw__layer_end(tw_layer *layer);
 /* The output's shape for an input's; layers that only an embedding language knows are run on zeros. Builds what is not built. */
 tw_status tw__layer_output_shape(tw_layer *layer, const tw_shape *input_shape, tw_shape *output_shape);
@@ -150,6 +154,17 @@ tw_value tw__dict_take(tw__dict *dict);
 void tw__dict_put_config(tw__dict *dict, const void *object, const char *skip);
 /* {"module", "class_name", "config", "registered_name"} of an object with such a config. */
 tw_value tw__serialize(const void *object, const char *module);
+/* The object that such a dict describes, or a new one of the class that is named; `word` says of which kind if the dict does not: "layer",
+ * "initializer". A new reference. (serialize.c) */
+void *tw__deserialize(const tw_value *value, const char *word);
+tw_value tw__config_of(const void *object); /* as get_config() gives it */
+/* An embedding language's own classes and functions. */
+typedef struct tw__foreign_objects {
+    bool (*serialize)(const void *object, tw_value *dict);  /* false: an object of the library's own classes, or a failure, with the error set */
+    bool (*config)(const void *object, tw_value *config);   /* its own get_config(); false likewise */
+    void *(*make)(const tw_value *value, const char *word); /* of a dict or a name; NULL without an error: it knows none */
+} tw__foreign_objects;
+TW_API_FUNCTION extern tw__foreign_objects tw__foreign_object;
 /* A float32 as the shortest decimal says it: 0.001, not 0.0010000000474974513. */
 double tw__shortest(double value, tw_dtype dtype);
 tw_value tw__shape_value(const tw_shape *shape); /* a tuple, None where not known */

@@ -342,6 +342,9 @@ void tw__args_free(const tw_signature *signature, void *args)
         case TW_KIND_INTS:
             tw__free((void *)((tw_ints *)place)->items);
             break;
+        case TW_KIND_VALUE:
+            tw_value_free(place);
+            break;
         case TW_KIND_TENSORS:
         case TW_KIND_HANDLES: {
             tw_objects *list = place;

@@ -54,4 +54,12 @@ void tw__args_project(const tw_signature *from, const void *source, const tw_sig
 /* value makers for results */
 tw_value tw__value_str(const char *text);   /* copies */
 
+/* ---- values (value.c, value_parse.c) ---- */
+/* A deep copy; objects and tensors are retained. A failure is the thread's error and gives None. */
+tw_value tw__value_copy(const tw_value *value);
+const tw_value *tw__value_get(const tw_value *dict, const char *key); /* of a dict; NULL */
+const char *tw__value_text(const tw_value *dict, const char *key);    /* the same where a text stands; else NULL */
+/* The value of JSON text; TW_VALUE_ERROR says where it is none. */
+tw_status tw__value_parse(const char *text, size_t size, tw_value *value);
+
 #endif

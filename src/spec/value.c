@@ -111,3 +111,69 @@ tw_status tw__value_of_objects(tw_objects objects, tw_value *result)
     tw__free((void *)objects.items);
     return TW_OK;
 }
+
+/* ---- looking and copying ---- */
+
+const tw_value *tw__value_get(const tw_value *dict, const char *key)
+{
+    for (int64_t i = 0; dict && dict->kind == TW_VALUE_DICT && i + 1 < dict->list.count; i += 2) {
+        const tw_value *name = &dict->list.items[i];
+        if (name->kind == TW_VALUE_STR && strcmp(name->s.data, key) == 0)
+            return &dict->list.items[i + 1];
+    }
+    return NULL;
+}
+
+const char *tw__value_text(const tw_value *dict, const char *key)
+{
+    const tw_value *value = tw__value_get(dict, key);
+    return value && value->kind == TW_VALUE_STR ? value->s.data : NULL;
+}
+
+static bool copy_items(const tw_value *from, tw_value *to)
+{
+    to->list.items = tw__alloc_array((size_t)from->list.count + 1, sizeof *to->list.items);
+    to->list.count = 0;
+    for (; to->list.items && to->list.count < from->list.count; to->list.count++) {
+        const tw_value *item = &from->list.items[to->list.count];
+        to->list.items[to->list.count] = tw__value_copy(item);
+        if (item->kind != to->list.items[to->list.count].kind)
+            break;
+    }
+    return to->list.items && to->list.count == from->list.count;
+}
+
+tw_value tw__value_copy(const tw_value *value)
+{
+    tw_value copy = *value;
+    bool good = true;
+    switch (value->kind) {
+    case TW_VALUE_STR:
+    case TW_VALUE_BYTES:
+        copy.s.data = tw__strndup(value->s.data, value->s.size);
+        good = copy.s.data != NULL;
+        break;
+    case TW_VALUE_SHAPE:
+        copy.shape = tw__alloc(sizeof *copy.shape);
+        good = copy.shape != NULL;
+        if (good)
+            *copy.shape = *value->shape;
+        break;
+    case TW_VALUE_TENSOR:
+        tw_retain(value->tensor);
+        break;
+    case TW_VALUE_OBJECT:
+        tw_retain(value->object);
+        break;
+    case TW_VALUE_LIST:
+    case TW_VALUE_TUPLE:
+    case TW_VALUE_DICT:
+        good = copy_items(value, &copy);
+        break;
+    default:
+        break;
+    }
+    if (!good)
+        tw_value_free(&copy);
+    return copy;
+}

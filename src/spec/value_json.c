@@ -1,5 +1,6 @@
 /* Values as JSON text: what the command's --json prints and what configurations are stored as. Tensors become nested lists, complex numbers
  * pairs, dtypes their names, unknown dimensions null. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "codec/codec.h"
@@ -79,6 +80,26 @@ static tw_status write_tensor(tw__json *json, const tw_tensor *tensor, int axis,
     return TW_OK;
 }
 
+/* 1.0, not 1: who reads it back gets a float, as with Python's own json. */
+static tw_status write_float(tw__json *json, double number)
+{
+    if (!isfinite(number)) {
+        tw__json_number(json, number);
+        return TW_OK;
+    }
+    tw__text text = { 0 };
+    tw__print_float(&text, number, TW_FLOAT64);
+    if (!text.failed && !strpbrk(text.data, ".en"))
+        tw__text_add(&text, ".0");
+    else if (!text.failed && text.size && text.data[text.size - 1] == '.')
+        tw__text_add(&text, "0");
+    if (!text.failed)
+        tw__json_raw(json, text.data);
+    tw_status status = text.failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
+    tw__text_free(&text);
+    return status;
+}
+
 static tw_status write_value(tw__json *json, const tw_value *value)
 {
     int64_t index = 0;
@@ -93,8 +114,7 @@ static tw_status write_value(tw__json *json, const tw_value *value)
         tw__json_integer(json, value->i);
         return TW_OK;
     case TW_VALUE_FLOAT:
-        tw__json_number(json, value->f);
-        return TW_OK;
+        return write_float(json, value->f);
     case TW_VALUE_STR:
     case TW_VALUE_BYTES:
         tw__json_string(json, value->s.data, value->s.size);

@@ -57,8 +57,10 @@ def test_layer(case):
         close(tf.convert_to_tensor(g), expected, 2e-3)
     assert plain(made.get_config()) == case["config"]
     assert list(made.compute_output_shape([None] + list(INPUTS[case["input"]].shape[1:]))) == case["output_shape"]
-    again = type(made).from_config(made.get_config()) if hasattr(type(made), "from_config") else None
-    assert again is None or plain(again.get_config()) == case["config"]
+    again = plain(type(made).from_config(made.get_config()).get_config())
+    if isinstance(made, tf.keras.layers.BatchNormalization):
+        again["axis"] = case["config"]["axis"]  # becomes a list when it is built
+    assert again == case["config"]
 
 
 @pytest.mark.parametrize("case", DATA["calls"], ids=lambda c: c["call"])

@@ -260,7 +260,7 @@ static void conv_config(tw_layer *self, tw__dict *dict)
 
 #define METHODS(build_function)                                                                                         \
     { .build = build_function, .call = conv_call, .output_shape = conv_output_shape, .config = conv_config,             \
-      .own_config = " kernel_size strides dilation_rate padding data_format " }
+      .own_config = " kernel_size strides padding data_format dilation_rate " }
 #define CLASS .parent = &tw__class_layer, .size = sizeof(conv), .destroy = conv_clear, .visit = conv_visit, .clear = conv_clear
 #define OPTIONS(args, prefix)                                                                                                    \
     { (args)->kernel_size, (args)->strides, (args)->dilation_rate, (args)->padding, (args)->data_format, (args)->activation,     \

@@ -56,6 +56,7 @@ static void layer_clear(void *self)
     for (size_t i = 0; i < count; i++)
         tw_release(extra[i]);
     tw__free(extra);
+    tw_value_free(&layer->build_shape);
 }
 
 static void layer_destroy(void *self)
@@ -139,7 +140,14 @@ tw_status tw__layer_build(tw_layer *layer, const tw_shape *input_shape)
         TW_TRY(methods->build(layer, input_shape));
     TW_TRY(tw__layer_find_activity_regularizer(layer));
     layer->built = true;
+    tw__layer_built_for(layer, tw__shape_value(input_shape));
     return TW_OK;
+}
+
+void tw__layer_built_for(tw_layer *layer, tw_value shapes)
+{
+    tw_value_free(&layer->build_shape);
+    layer->build_shape = shapes;
 }
 
 tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training)

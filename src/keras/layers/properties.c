@@ -76,6 +76,11 @@ TW_METHOD(layer_set_built, "keras.layers.Layer._set_built(self: layer, value: bo
     return TW_OK;
 }
 
+TW_METHOD(layer_build_shape, "keras.layers.Layer._build_shape(self: layer) -> value", "The shape that it was built for, or None.")
+{
+    return tw__value_copy(&args->self->build_shape);
+}
+
 TW_PROPERTY(layer_trainable, "keras.layers.Layer.trainable(self: layer) -> bool", "Whether training may change the variables.")
 {
     return args->self->trainable;

@@ -13,7 +13,14 @@ static tw_tensor *model_call(tw_layer *self, tw_tensor *input, int training)
     return NULL;
 }
 
-static const tw__layer_methods model_methods = { .call = model_call };
+/* What a subclass has for arguments only it knows. */
+static tw_value no_config(tw_layer *self)
+{
+    (void)self;
+    return (tw_value){ .kind = TW_VALUE_DICT };
+}
+
+static const tw__layer_methods model_methods = { .call = model_call, .whole_config = no_config };
 
 TW_CLASS(model, "keras.Model|keras.models.Model(**layer)",
     .parent = &tw__class_layer, .size = sizeof(tw__model), .methods = &model_methods,

@@ -11,6 +11,7 @@ typedef struct sequential {
     size_t count, capacity;
     bool settled;  /* input and output shape are known, and the children are those of built layers */
     bool inferred; /* from the first call's input */
+    tw_layer *input; /* the InputLayer, once the input's shape is known; a reference, or NULL */
     tw_shape input_shape, output_shape;
 } sequential;
 
@@ -54,6 +55,20 @@ static tw_status retrack(sequential *self)
     return status;
 }
 
+/* The InputLayer that stands before the first layer: "dense_input". */
+static tw_status name_input(sequential *self)
+{
+    tw__layer_built_for(&self->model.layer, tw__shape_value(&self->input_shape));
+    if (self->input)
+        return TW_OK;
+    char *name = tw__format("%s_input", self->layers[0]->name);
+    tw_layers_input_layer_args args = { .name = name, .dtype = self->layers[0]->dtype, .batch_input_shape = self->input_shape,
+                                        .input_shape = TW_UNKNOWN_SHAPE, .batch_size = TW_NO_INT };
+    self->input = name ? tw_class_make(&tw__class_layers_input_layer, &args) : NULL;
+    tw__free(name);
+    return self->input ? TW_OK : tw__error_status();
+}
+
 /* The shapes of every layer from the input's on; builds what is not built. */
 static tw_status settle(sequential *self, const tw_shape *input_shape)
 {
@@ -73,7 +88,7 @@ static tw_status settle(sequential *self, const tw_shape *input_shape)
     self->input_shape = *input_shape;
     self->output_shape = shape;
     self->settled = self->model.layer.built = true;
-    return TW_OK;
+    return name_input(self);
 }
 
 static void count_call_of(tw_layer *layer)
@@ -100,13 +115,22 @@ static tw_status add_layer(sequential *self, tw_layer *layer)
                         tw_class_name(layer));
     if (layer == &self->model.layer)
         return tw__fail(TW_VALUE_ERROR, "model \"%s\" can't be added to itself", layer->name);
+    if (tw__is(layer, &tw__class_layers_input_layer)) {
+        if (self->count || self->input)
+            return tw__fail(TW_VALUE_ERROR, "Sequential \"%s\": an InputLayer must be the first layer", self->model.layer.name);
+        self->input = tw_retain(layer);
+        self->input_shape = self->output_shape = self->model.layer.batch_input_shape = layer->batch_input_shape;
+        self->settled = true;
+        return TW_OK;
+    }
     for (size_t i = 0; i < self->count; i++) {
         if (strcmp(self->layers[i]->name, layer->name) == 0)
             return tw__fail(TW_VALUE_ERROR, "All layers added to a Sequential model should have unique names. Name \"%s\" is already the name of "
                             "a layer in this model. Update the `name` argument to pass a unique name.", layer->name);
     }
-    tw_shape shape = self->count == 0 ? layer->batch_input_shape : self->output_shape, next;
-    bool known = self->count == 0 ? shape.rank >= 0 : self->settled;
+    bool first = self->count == 0 && !self->input;
+    tw_shape shape = first ? layer->batch_input_shape : self->output_shape, next;
+    bool known = first ? shape.rank >= 0 : self->settled;
     if (known) {
         TW_TRY(tw__scope_push(NULL));
         tw_status status = tw__layer_output_shape(layer, &shape, &next);
@@ -120,6 +144,7 @@ static tw_status add_layer(sequential *self, tw_layer *layer)
             self->model.layer.batch_input_shape = self->input_shape = shape;
         self->output_shape = next;
         self->settled = self->model.layer.built = true;
+        TW_TRY(name_input(self));
     } else {
         self->model.layer.built = false;
     }
@@ -145,6 +170,8 @@ static void sequential_visit(void *self, tw__visitor visitor, void *context)
     sequential *model = self;
     for (size_t i = 0; i < model->count; i++)
         visitor(context, &model->layers[i]->trackable.object);
+    if (model->input)
+        visitor(context, &model->input->trackable.object);
 }
 
 static void sequential_clear(void *self)
@@ -157,6 +184,9 @@ static void sequential_clear(void *self)
     for (size_t i = 0; i < count; i++)
         tw_release(layers[i]);
     tw__free(layers);
+    tw_layer *input = model->input;
+    model->input = NULL;
+    tw_release(input);
 }
 
 /* Dimensions that differ from call to call are not known. */
@@ -186,7 +216,7 @@ static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training
         model->input_shape = input->shape;
         model->output_shape = x->shape;
         model->settled = model->inferred = true;
-        if (retrack(model) != TW_OK) {
+        if (name_input(model) != TW_OK || retrack(model) != TW_OK) {
             tw_release(x);
             return NULL;
         }
@@ -205,8 +235,12 @@ static tw_status sequential_output_shape(tw_layer *self, const tw_shape *input_s
     return TW_OK;
 }
 
+static tw_value sequential_config(tw_layer *self);
+static void *sequential_from_config(const tw_value *config);
+
 static const tw__layer_methods sequential_methods = { .call = sequential_call, .output_shape = sequential_output_shape,
-                                                   .count_call = sequential_count_call, .any_dtype = true };
+                                                   .count_call = sequential_count_call, .any_dtype = true,
+                                                   .whole_config = sequential_config, .from_config = sequential_from_config };
 
 TW_CLASS(sequential, "keras.Sequential|keras.models.Sequential(layers: list<layer> = None, name: str = None) -> model",
     .parent = &tw__class_model, .size = sizeof(sequential), .init = sequential_init, .destroy = sequential_clear,
@@ -236,9 +270,11 @@ TW_METHOD(sequential_pop, "keras.Sequential.pop(self: model)", "Takes the last l
         return tw__fail(TW_TYPE_ERROR, "There are no layers in the model.");
     tw_layer *last = model->layers[--model->count];
     tw_status status = TW_OK;
-    if (!model->count)
+    if (!model->count) {
+        tw__set(&model->input, NULL);
         model->settled = model->model.layer.built = false;
-    else if (model->settled)
+    }
+    if (model->count && model->settled)
         status = settle(model, &model->input_shape);
     if (status == TW_OK)
         status = retrack(model);
@@ -284,55 +320,48 @@ TW_PROPERTY(sequential_output_shape, "keras.Sequential.output_shape(self: model)
 
 /* ---- config ---- */
 
-static tw_value input_layer(const sequential *model)
+static tw_value sequential_config(tw_layer *self)
 {
-    tw__dict config = { 0 }, dict = { 0 };
-    char *name = tw__format("%s_input", model->layers[0]->name);
-    tw__dict_put(&config, "batch_input_shape", tw__shape_value(&model->input_shape));
-    tw__dict_put_str(&config, "dtype", tw_dtype_name(model->layers[0]->dtype));
-    tw__dict_put(&config, "sparse", (tw_value){ .kind = TW_VALUE_BOOL, .b = false });
-    tw__dict_put(&config, "ragged", (tw_value){ .kind = TW_VALUE_BOOL, .b = false });
-    tw__dict_put_str(&config, "name", name);
-    tw__free(name);
-    tw__dict_put_str(&dict, "module", "keras.layers");
-    tw__dict_put_str(&dict, "class_name", "InputLayer");
-    tw__dict_put(&dict, "config", tw__dict_take(&config));
-    tw__dict_put(&dict, "registered_name", (tw_value){ .kind = TW_VALUE_NONE });
-    return tw__dict_take(&dict);
-}
-
-/* A layer's entry; with the shape that it was built for, if it was. */
-static tw_value layer_entry(tw_layer *layer, const tw_shape *shape)
-{
-    tw_value entry = tw__serialize(layer, tw__is(layer, &tw__class_model) ? "keras" : "keras.layers");
-    if (!shape || entry.kind != TW_VALUE_DICT)
-        return entry;
-    tw__dict dict = { entry.list.items, (size_t)entry.list.count, (size_t)entry.list.count, false }, build = { 0 };
-    tw__dict_put(&build, "input_shape", tw__shape_value(shape));
-    tw__dict_put(&dict, "build_config", tw__dict_take(&build));
-    return tw__dict_take(&dict);
-}
-
-TW_METHOD(sequential_get_config, "keras.Sequential.get_config(self: model) -> value", "The name and the configs of all layers.")
-{
-    sequential *model = of(args->self);
-    tw_value *items = model ? tw__alloc_array(model->count + 2, sizeof *items) : NULL;
+    const sequential *model = (const sequential *)self;
+    tw_value *items = tw__alloc_array(model->count + 2, sizeof *items);
     if (!items)
         return (tw_value){ .kind = TW_VALUE_NONE };
     int64_t count = 0;
-    tw_shape shape = model->input_shape;
-    bool known = model->settled && model->count;
-    if (known)
-        items[count++] = input_layer(model);
-    for (size_t i = 0; i < model->count; i++) {
-        tw_shape next;
-        items[count++] = layer_entry(model->layers[i], known ? &shape : NULL);
-        known = known && i + 1 < model->count && tw__layer_output_shape(model->layers[i], &shape, &next) == TW_OK;
-        if (known)
-            shape = next;
-    }
+    if (model->input)
+        items[count++] = tw__serialize(model->input, "keras.layers");
+    for (size_t i = 0; i < model->count; i++)
+        items[count++] = tw__serialize(model->layers[i], tw__is(model->layers[i], &tw__class_model) ? "keras" : "keras.layers");
     tw__dict dict = { 0 };
-    tw__dict_put_str(&dict, "name", args->self->name);
+    dict.failed = tw_error_code() != TW_OK;
+    tw__dict_put_str(&dict, "name", self->name);
     tw__dict_put(&dict, "layers", (tw_value){ .kind = TW_VALUE_LIST, .list = { items, count } });
     return tw__dict_take(&dict);
+}
+
+static void *sequential_from_config(const tw_value *config)
+{
+    const tw_value *entries = config->kind == TW_VALUE_LIST ? config : tw__value_get(config, "layers");
+    if (!entries || entries->kind != TW_VALUE_LIST) {
+        tw__fail(TW_VALUE_ERROR, "Sequential: the config has no list `layers`");
+        return NULL;
+    }
+    tw_sequential_args args = { .name = tw__value_text(config, "name") };
+    sequential *model = tw_class_make(&tw__class_sequential, &args);
+    bool good = model != NULL;
+    for (int64_t i = 0; good && i < entries->list.count; i++) {
+        tw_layer *layer = tw__deserialize(&entries->list.items[i], "layer");
+        good = layer && add_layer(model, layer) == TW_OK;
+        tw_release(layer);
+    }
+    const tw_value *built = tw__value_get(config, "build_input_shape");
+    if (good && built && built->kind == TW_VALUE_LIST && !model->settled && built->list.count <= TW_MAX_RANK) {
+        tw_shape shape = { .rank = (int32_t)built->list.count }, output;
+        for (int64_t i = 0; i < built->list.count; i++)
+            shape.dims[i] = built->list.items[i].kind == TW_VALUE_INT ? built->list.items[i].i : -1;
+        good = sequential_output_shape(&model->model.layer, &shape, &output) == TW_OK;
+    }
+    if (good)
+        return model;
+    tw_release(model);
+    return NULL;
 }

@@ -1,0 +1,87 @@
+/* Keras objects whose classes are Python's: how C writes them into configs and makes them again. The work is thalweg._keras_objects's, which
+ * gives its two functions here. */
+#include "extension.h"
+#include "keras/callable.h"
+#include "keras/keras.h"
+
+static PyObject *serialize_function, *make_function;
+
+static bool is_foreign(const void *object)
+{
+    const tw_object *o = object;
+    return o->peer && Py_TYPE((PyObject *)o->peer) != tw__py_type_of(o->class);
+}
+
+/* What function(peer) gives, as a value. */
+static bool ask(PyObject *function, const void *object, tw_value *out)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *result = function ? PyObject_CallFunctionObjArgs(function, ((const tw_object *)object)->peer, NULL) : NULL;
+    bool good = result && tw__py_read_value(result, out);
+    if (!good) {
+        tw_value_free(out);
+        tw__py_failed();
+    }
+    Py_XDECREF(result);
+    tw__py_leave(state);
+    return good;
+}
+
+static bool serialize(const void *object, tw_value *dict)
+{
+    return serialize_function && is_foreign(object) && ask(serialize_function, object, dict);
+}
+
+static bool config(const void *object, tw_value *out)
+{
+    if (!is_foreign(object))
+        return false;
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *peer = ((const tw_object *)object)->peer;
+    bool own = tw__py_overrides(peer, "get_config"), good = false;
+    if (own) {
+        PyObject *result = PyObject_CallMethod(peer, "get_config", NULL);
+        good = result && tw__py_read_value(result, out);
+        if (!good) {
+            tw_value_free(out);
+            tw__py_failed();
+        }
+        Py_XDECREF(result);
+    }
+    tw__py_leave(state);
+    return good;
+}
+
+static void *make(const tw_value *value, const char *word)
+{
+    if (!make_function)
+        return NULL;
+    tw__py_lock_state state = tw__py_enter();
+    tw_value copy = tw__value_copy(value);
+    PyObject *given = tw__py_value(&copy), *result = given ? PyObject_CallFunction(make_function, "Oz", given, word) : NULL;
+    void *made = NULL;
+    if (result && tw__py_is_object(result))
+        made = tw_retain(tw__py_self(result));
+    else if (result && PyCallable_Check(result))
+        made = tw__py_make_callable(result);
+    if (!result || PyErr_Occurred())
+        tw__py_failed();
+    Py_XDECREF(given);
+    Py_XDECREF(result);
+    tw__py_leave(state);
+    return made;
+}
+
+PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *to, *from;
+    if (!PyArg_ParseTuple(arguments, "OO", &to, &from))
+        return NULL;
+    Py_INCREF(to);
+    Py_INCREF(from);
+    serialize_function = to;
+    make_function = from;
+    tw__foreign_object = (tw__foreign_objects){ serialize, config, make };
+    Py_RETURN_NONE;
+}

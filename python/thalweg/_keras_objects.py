@@ -1,0 +1,179 @@
+"""Keras's own classes and the program's by name: custom objects, their scopes, from_config; what is made of configs is made in C, which asks
+here for what only Python knows."""
+import threading
+
+import thalweg as tf
+from thalweg import _core
+
+_custom, _names = {}, {}
+_scopes = threading.local()
+keras = tf.keras
+
+
+def _module(name):
+    """A module below keras, made if there is none."""
+    import sys
+    full = "thalweg.keras." + name
+    if full not in sys.modules:
+        sys.modules[full] = type(sys)(full)
+        setattr(keras, name, sys.modules[full])
+    return sys.modules[full]
+
+
+class CustomObjectScope:
+    """with custom_object_scope({"MyLayer": MyLayer}): names in configs mean these."""
+
+    def __init__(self, *args):
+        self.custom_objects = {}
+        for objects in args:
+            self.custom_objects.update(objects or {})
+
+    def __enter__(self):
+        self._outer = getattr(_scopes, "objects", {})
+        _scopes.objects = {**self._outer, **self.custom_objects}
+        return self
+
+    def __exit__(self, *args):
+        _scopes.objects = self._outer
+
+
+def get_custom_objects():
+    """The dict of names that mean the program's own objects, to be changed."""
+    return _custom
+
+
+def register_keras_serializable(package="Custom", name=None):
+    """A decorator: configs name the class or function package>name."""
+    def decorator(arg):
+        if isinstance(arg, type) and not hasattr(arg, "get_config"):
+            raise ValueError("Cannot register a class that does not have a get_config() method.")
+        registered = "%s>%s" % (package, name if name is not None else arg.__name__)
+        _custom[registered] = arg
+        _names[arg] = registered
+        return arg
+    return decorator
+
+
+def get_registered_name(obj):
+    """The name under which a class or function was registered, or its own."""
+    return _names.get(obj, obj.__name__)
+
+
+def get_registered_object(name, custom_objects=None, module_objects=None):
+    """What the name means; None if nothing."""
+    for objects in (getattr(_scopes, "objects", {}), _custom, custom_objects or {}, module_objects or {}):
+        if name in objects:
+            return objects[name]
+    return None
+
+
+# ---- what C asks for ----
+
+def _serialize(obj):
+    """The dict of an object whose class is the program's."""
+    cls = type(obj)
+    module = None if cls.__module__ in ("__main__", "builtins") else cls.__module__
+    entry = {"module": module, "class_name": cls.__name__, "config": obj.get_config(), "registered_name": get_registered_name(cls)}
+    built = obj._build_shape() if isinstance(obj, keras.layers.Layer) else None
+    if built is not None:
+        entry["build_config"] = {"input_shape": built}
+    return entry
+
+
+def _make(value, kind):
+    """The program's object of a dict or name; None if it is not the program's."""
+    if isinstance(value, str):
+        found = get_registered_object(value)
+        return found() if isinstance(found, type) else found
+    config = value["config"]
+    name = value.get("registered_name")
+    if name == "function" or (name and not isinstance(config, dict)):
+        return get_registered_object(name) or get_registered_object(config)
+    found = (name and get_registered_object(name)) or get_registered_object(value["class_name"])
+    if found is None:
+        return None
+    return found.from_config(config) if hasattr(found, "from_config") else found(**config)
+
+
+_core.keras_objects(_serialize, _make)
+
+
+# ---- from_config ----
+
+def _from_config(cls, config, custom_objects=None):
+    """An object of its config."""
+    with CustomObjectScope(custom_objects):
+        if cls.__module__.startswith("thalweg."):
+            return keras.utils._from_config(cls.__name__, config)
+        return cls(**config)
+
+
+def _plain_from_config(cls, config):
+    """An object of its config."""
+    return cls(**config)
+
+
+keras.layers.Layer.from_config = classmethod(_from_config)
+for _base in (keras.initializers.Initializer, keras.constraints.Constraint, keras.losses.Loss, keras.metrics.Metric,
+              keras.optimizers.Optimizer, keras.optimizers.schedules.LearningRateSchedule):
+    if not hasattr(_base, "from_config"):
+        _base.from_config = classmethod(_plain_from_config)
+del _base
+
+
+def _deserialize(kind):
+    def deserialize(config, custom_objects=None, use_legacy_format=False):
+        """The object that a dict with class and config describes."""
+        del use_legacy_format  # both forms are read
+        with CustomObjectScope(custom_objects):
+            return keras.utils._deserialize(config, kind)
+    return deserialize
+
+
+keras.layers.deserialize = _deserialize("layer")
+keras.layers.from_config = keras.layers.deserialize
+_serialize_layer = keras.layers.serialize
+
+
+def serialize_keras_object(obj):
+    """The class and config of an object, as a dict."""
+    if isinstance(obj, keras.layers.Layer):
+        return _serialize_layer(obj)
+    if type(obj).__module__.startswith("thalweg."):
+        return {"module": type(obj).__module__[len("thalweg."):], "class_name": type(obj).__name__, "config": obj.get_config(),
+                "registered_name": None}
+    return _serialize(obj) if hasattr(obj, "get_config") else obj
+
+
+def model_from_json(json_string, custom_objects=None):
+    """The model of JSON text that to_json() gave, with new weights."""
+    with CustomObjectScope(custom_objects):
+        return keras.models._model_from_json(json_string)
+
+
+def model_from_config(config, custom_objects=None):
+    """The model of a dict with class and config, with new weights."""
+    with CustomObjectScope(custom_objects):
+        return keras.models._model_from_config(config)
+
+
+_to_json = keras.Model.to_json
+
+
+def _to_json_with(self, **kwargs):
+    """The model's structure as JSON text, without weights; keyword arguments are json.dumps's."""
+    text = _to_json(self)
+    if kwargs:
+        import json
+        return json.dumps(json.loads(text), **kwargs)
+    return text
+
+
+keras.Model.to_json = _to_json_with
+keras.models.model_from_json, keras.models.model_from_config = model_from_json, model_from_config
+for _place in (keras.utils, _module("saving")):
+    _place.CustomObjectScope = _place.custom_object_scope = CustomObjectScope
+    _place.get_custom_objects, _place.register_keras_serializable = get_custom_objects, register_keras_serializable
+    _place.get_registered_name, _place.get_registered_object = get_registered_name, get_registered_object
+    _place.serialize_keras_object, _place.deserialize_keras_object = serialize_keras_object, _deserialize(None)
+del _place

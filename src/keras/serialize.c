@@ -1,0 +1,207 @@
+/* Objects as dicts and back: {"module", "class_name", "config", "registered_name"}, for layers that were built also "build_config".
+ *
+ * Classes are found by their Python paths ("keras.layers.Dense"). What an embedding language defined itself it writes and makes by itself
+ * (tw__foreign_object), and is asked first, so that a class of the program may replace one of the library's. */
+#include "api/args_values.h"
+#include "keras/callable.h"
+#include "keras/keras.h"
+
+tw__foreign_objects tw__foreign_object;
+
+/* ---- to dicts ---- */
+
+/* Classes that Keras does not export have their inner module, and are registered under their own name. */
+static const struct {
+    const char *name, *module;
+} inner[] = {
+    { "Functional", "keras.src.engine.functional" },
+    { "TFOpLambda", "keras.src.layers.core.tf_op_layer" },
+    { "SlicingOpLambda", "keras.src.layers.core.tf_op_layer" },
+    { "ClassMethod", "keras.src.layers.core.tf_op_layer" },
+};
+
+static const char *inner_module(const char *name)
+{
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        if (strcmp(name, inner[i].name) == 0)
+            return inner[i].module;
+    }
+    return NULL;
+}
+
+static tw_value function_entry(const tw_callable *function)
+{
+    tw__dict dict = { 0 };
+    tw__dict_put_str(&dict, "module", "builtins");
+    tw__dict_put_str(&dict, "class_name", "function");
+    tw__dict_put_str(&dict, "config", function->name);
+    tw__dict_put_str(&dict, "registered_name", "function");
+    return tw__dict_take(&dict);
+}
+
+tw_value tw__serialize(const void *object, const char *module)
+{
+    tw_value own = { .kind = TW_VALUE_NONE };
+    if (tw__foreign_object.serialize && (tw__foreign_object.serialize(object, &own) || tw_error_code() != TW_OK))
+        return own;
+    if (tw_class_of(object) == &tw__callable_class)
+        return function_entry(object);
+    const char *name = tw_class_name(object), *hidden = inner_module(name);
+    tw__dict dict = { 0 };
+    tw__dict_put_str(&dict, "module", hidden ? hidden : module);
+    tw__dict_put_str(&dict, "class_name", name);
+    tw__dict_put(&dict, "config", tw__config_of(object));
+    tw__dict_put_str(&dict, "registered_name", hidden ? name : NULL);
+    if (tw__is(object, &tw__class_layer) && ((const tw_layer *)object)->build_shape.kind != TW_VALUE_NONE) {
+        tw__dict build = { 0 };
+        tw__dict_put(&build, "input_shape", tw__value_copy(&((const tw_layer *)object)->build_shape));
+        tw__dict_put(&dict, "build_config", tw__dict_take(&build));
+    }
+    return tw__dict_take(&dict);
+}
+
+/* ---- and back ---- */
+
+static const char *const groups[] = { "layer", "", "initializer", "constraint", "regularizer", "losse", "metric", "optimizer", "optimizers.schedule",
+                                      "model" };
+
+static const tw_class *class_at(const char *group, const char *name)
+{
+    char path[160];
+    snprintf(path, sizeof path, *group ? "keras.%ss.%s" : "keras.%s%s", group, name);
+    const tw_signature *signature = tw_signature_find(path);
+    return signature ? signature->class_row : NULL;
+}
+
+static const tw_class *find_class(const char *name, const char *word)
+{
+    if (inner_module(name)) {
+        char id[40];
+        snprintf(id, sizeof id, "%s", strcmp(name, "Functional") == 0 ? "functional" : strcmp(name, "TFOpLambda") == 0 ? "op_lambda" : "slicing_op_lambda");
+        return tw_class_find(id);
+    }
+    const tw_class *found = word ? class_at(word, name) : NULL;
+    for (size_t i = 0; !found && i < sizeof groups / sizeof *groups; i++)
+        found = class_at(groups[i], name);
+    return found;
+}
+
+static void *make_part(const tw_value *value, const tw_field *field)
+{
+    if (value->kind == TW_VALUE_DICT)
+        return tw__deserialize(value, field->word);
+    return tw__foreign_object.make ? tw__foreign_object.make(value, field->word) : NULL;
+}
+
+static bool is_below(const tw_class *class, const tw_class *root)
+{
+    while (class && class != root)
+        class = class->parent;
+    return class != NULL;
+}
+
+static void *make_object(const tw_class *class, const tw_value *config)
+{
+    const tw__layer_methods *methods = is_below(class, &tw__class_layer) ? class->methods : NULL;
+    if (methods && methods->from_config)
+        return methods->from_config(config);
+    const tw_signature *signature = tw_class_signature(class);
+    void *args = tw__args_of_values(signature, NULL, config, make_part);
+    void *made = args ? tw_class_make(class, args) : NULL;
+    tw__args_free(signature, args);
+    return made;
+}
+
+void *tw__deserialize(const tw_value *value, const char *word)
+{
+    const char *name = value->kind == TW_VALUE_STR ? value->s.data : tw__value_text(value, "class_name");
+    const tw_value *config = tw__value_get(value, "config");
+    if (!name || (value->kind == TW_VALUE_DICT && !config)) {
+        tw__fail(TW_VALUE_ERROR, "Improper config format: a dict with `class_name` and `config` is expected");
+        return NULL;
+    }
+    void *own = tw__foreign_object.make ? tw__foreign_object.make(value, word) : NULL;
+    if (own || tw_error_code() != TW_OK)
+        return own;
+    const tw_class *class = strcmp(name, "function") == 0 ? NULL : find_class(name, word);
+    if (!class) {
+        if (strcmp(name, "function") == 0 && config->kind == TW_VALUE_STR)
+            name = config->s.data;
+        tw__fail(TW_VALUE_ERROR, "Unknown %s: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is included "
+                 "in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
+                 word ? word : "object", name);
+        return NULL;
+    }
+    return make_object(class, config);
+}
+
+/* ---- for users ---- */
+
+TW_API(layers_serialize, "keras.layers.serialize(layer: layer) -> value", "The class and config of a layer, as a dict.")
+{
+    return tw__serialize(args->layer, tw__is(args->layer, &tw__class_model) ? "keras" : "keras.layers");
+}
+
+TW_API(deserialize_object, "keras.utils._deserialize(config: value, kind: str = None) -> object", "The object that a dict with class and config describes.")
+{
+    return tw__deserialize(&args->config, args->kind);
+}
+
+TW_API(deserialize_class, "keras.utils._from_config(name: str, config: value) -> object", "An object of a class of the library, of its config.")
+{
+    const tw_class *class = find_class(args->name, NULL);
+    if (!class)
+        tw__fail(TW_VALUE_ERROR, "there is no class %s", args->name);
+    return class ? make_object(class, &args->config) : NULL;
+}
+
+/* ---- models as text ---- */
+
+TW_METHOD(model_to_json, "keras.Model.to_json(self: layer) -> str", "The model's structure as JSON text, without weights.")
+{
+    tw_value entry = tw__serialize(args->self, "keras");
+    if (entry.kind != TW_VALUE_DICT)
+        return NULL;
+    tw__dict dict = { 0 };
+    const char *name = tw__value_text(&entry, "class_name");
+    const tw_value *config = tw__value_get(&entry, "config");
+    tw__dict_put_str(&dict, "class_name", name);
+    tw__dict_put(&dict, "config", tw__value_copy(config));
+    tw__dict_put_str(&dict, "keras_version", "2.15.0");
+    tw__dict_put_str(&dict, "backend", "tensorflow");
+    tw_value whole = tw__dict_take(&dict);
+    char *text = whole.kind == TW_VALUE_DICT ? tw_value_json(&whole) : NULL;
+    tw_value_free(&whole);
+    tw_value_free(&entry);
+    return text;
+}
+
+static tw_layer *model_of(const tw_value *config)
+{
+    void *made = tw__deserialize(config, "model");
+    if (made && !tw__is(made, &tw__class_layer)) {
+        tw__fail(TW_VALUE_ERROR, "the config describes a %s, which is no model", tw_class_name(made));
+        tw_release(made);
+        made = NULL;
+    }
+    return made;
+}
+
+TW_API(model_from_config, "keras.models._model_from_config(config: value) -> layer", "The model that a dict with class and config describes.")
+{
+    if (args->config.kind != TW_VALUE_DICT) {
+        tw__fail(TW_TYPE_ERROR, "`model_from_config` expects a dictionary, not a list. Did you mean to use `Sequential.from_config(config)`?");
+        return NULL;
+    }
+    return model_of(&args->config);
+}
+
+TW_API(model_from_json, "keras.models._model_from_json(json_string: str) -> layer", "The model that JSON text of to_json() describes.")
+{
+    tw_value config;
+    if (tw__value_parse(args->json_string, strlen(args->json_string), &config) != TW_OK)
+        return NULL;
+    tw_layer *model = model_of(&config);
+    tw_value_free(&config);
+    return model;
+}

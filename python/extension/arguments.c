@@ -7,7 +7,6 @@
 
 #include "api/ragged_call.h"
 #include "extension.h"
-#include "keras/keras.h"
 
 typedef struct context {
     tw__py_function *function;
@@ -229,12 +228,8 @@ static bool read_named(const context *c, const tw_field *field, PyObject *value,
         return tw__py_keep_object(c->frame, made);
     }
     if (PyDict_Check(value)) { /* as in a config */
-        tw_value config;
-        void *made = tw__py_read_value(value, &config) ? tw__deserialize(&config, field->word) : NULL;
-        tw_value_free(&config);
+        void *made = tw__py_from_config(value, field->word);
         *out = made;
-        if (!made && !PyErr_Occurred())
-            tw__py_raise();
         return made && tw__py_keep_object(c->frame, made);
     }
     return wrong(c, field, "a name, an object or a function", value);

@@ -237,6 +237,7 @@ char *tw__py_automatic_name(PyObject *self, const tw_class *class_row); /* for t
 PyObject *tw__py_callable_function(void *object); /* the function in a tw_callable, borrowed; NULL: none of ours */
 void tw__py_hooks_start(void);
 PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments); /* keras_objects.c: how the program's own classes are written and made */
+void *tw__py_from_config(PyObject *dict, const char *word); /* the object that a dict with class and config describes; NULL: an exception is set */
 
 /* ---- tracing (trace.c) ---- */
 PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments);

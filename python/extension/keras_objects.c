@@ -85,3 +85,13 @@ PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments)
     tw__foreign_object = (tw__foreign_objects){ serialize, config, make };
     Py_RETURN_NONE;
 }
+
+void *tw__py_from_config(PyObject *dict, const char *word)
+{
+    tw_value config;
+    void *made = tw__py_read_value(dict, &config) ? tw__deserialize(&config, word) : NULL;
+    tw_value_free(&config);
+    if (!made && !PyErr_Occurred())
+        tw__py_raise();
+    return made;
+}

@@ -218,6 +218,7 @@ PyObject *tw__py_callable_list(PyObject *function, PyObject *const *arguments, s
 PyObject *tw__py_get_attribute(PyObject *self, PyObject *name);
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value);
 extern PyMethodDef tw__py_tracking_functions[]; /* for the Python side of lists and dicts */
+extern PyMethodDef tw__py_nest_functions[]; /* nest.c: tf.nest */
 
 /* ---- variables, tapes, layers ---- */
 extern PyType_Slot tw__py_variable_slots[], tw__py_tape_slots[], tw__py_layer_slots[], tw__py_optimizer_slots[];

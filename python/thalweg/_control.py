@@ -53,7 +53,7 @@ def _branches(function, names, functions, build):
     flat = build([branch(i) for i in range(len(functions))])
     like, leaves, _ = results[0]
     made = iter(_restore(leaves, flat))
-    return nest._pack(like, iter([None if v is None else next(made) for v in nest.flatten(like)]), 0)
+    return nest._pack(like, [None if v is None else next(made) for v in nest.flatten(like)])
 
 
 def cond(pred, true_fn=None, false_fn=None, name=None):
@@ -108,7 +108,7 @@ def _eager_loop(cond, body, values, invariants, single, maximum, name):
         nest.assert_same_structure(like, list(values))
         count += 1
     leaves = [v if isinstance(v, TensorArray) else thalweg.convert_to_tensor(v) for v in nest.flatten(values)]
-    return nest._pack(values, iter(leaves), 0)
+    return nest._pack(values, leaves)
 
 
 def _graph_loop(cond, body, values, shape_invariants, single, maximum, name):
@@ -123,7 +123,7 @@ def _graph_loop(cond, body, values, shape_invariants, single, maximum, name):
         _flatten_shapes(shapes, values, invariants)
 
     def packed(flat):
-        return nest._pack(values, iter(_restore(arrays, flat)), 0)
+        return nest._pack(values, _restore(arrays, flat))
 
     def flat_cond(*flat):
         return [thalweg.convert_to_tensor(cond(*packed(flat)))]
@@ -248,7 +248,7 @@ def _rows(elems):
         count = thalweg.cast(leaves[0].nrows(), thalweg.int32) if isinstance(leaves[0], thalweg.RaggedTensor) else thalweg.shape(leaves[0])[0]
     read = [v.__getitem__ if isinstance(v, thalweg.RaggedTensor) else
             TensorArray(v.dtype, size=count, dynamic_size=False, infer_shape=True).unstack(v).read for v in leaves]
-    return leaves, count, lambda i: nest._pack(elems, iter([get(i) for get in read]), 0)
+    return leaves, count, lambda i: nest._pack(elems, [get(i) for get in read])
 
 
 def _array(dtype, count, infer_shape=True):
@@ -280,7 +280,7 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     _, arrays = while_loop(lambda i, arrays: i < count, body, (thalweg.constant(0), [a for g in gathered for a in g.arrays]),
                            back_prop=back_prop, name=name and name + "/while")
     ends = [sum(sizes[:i + 1]) for i in range(len(sizes))]
-    return nest._pack(like, iter([g.join(arrays[end - size:end]) for g, size, end in zip(gathered, sizes, ends)]), 0)
+    return nest._pack(like, [g.join(arrays[end - size:end]) for g, size, end in zip(gathered, sizes, ends)])
 
 
 class _Stacked:
@@ -302,9 +302,9 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     if not _core._tracing():
         rows = [fn(row(i)) for i in range(int(count))]
         flat = [nest.flatten(r) for r in rows]
-        return nest._pack(rows[0], iter([thalweg.stack(list(column)) for column in zip(*flat)]), 0)
+        return nest._pack(rows[0], [thalweg.stack(list(column)) for column in zip(*flat)])
     first = fn(row(0))
-    signature = nest._pack(first, iter([thalweg.convert_to_tensor(v).dtype for v in nest.flatten(first)]), 0)
+    signature = nest._pack(first, [thalweg.convert_to_tensor(v).dtype for v in nest.flatten(first)])
     return map_fn(fn, elems, fn_output_signature=signature)
 
 
@@ -315,7 +315,7 @@ def _fold(fn, elems, initializer, reverse, stack, back_prop, name, infer_shape=T
     last = count - 1
     begin = 0 if initializer is not None else 1
     state = initializer if initializer is not None else row(last if reverse else 0)
-    state = nest._pack(state, iter([thalweg.convert_to_tensor(v) for v in nest.flatten(state)]), 0)
+    state = nest._pack(state, [thalweg.convert_to_tensor(v) for v in nest.flatten(state)])
     arrays = [_array(v.dtype, count, infer_shape) for v in nest.flatten(state)] if stack else []
     if stack and begin:
         arrays = [a.write(last if reverse else 0, v) for a, v in zip(arrays, nest.flatten(state))]
@@ -328,7 +328,7 @@ def _fold(fn, elems, initializer, reverse, stack, back_prop, name, infer_shape=T
         return i + 1, a, [w.write(at, v) for w, v in zip(written, nest.flatten(a))]
     _, state, arrays = while_loop(lambda i, a, written: i < count, body, (thalweg.constant(begin), state, arrays),
                                   back_prop=back_prop, name=name and name + "/while")
-    return nest._pack(state, iter([w.stack() for w in arrays]), 0) if stack else state
+    return nest._pack(state, [w.stack() for w in arrays]) if stack else state
 
 
 def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):

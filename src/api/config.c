@@ -58,7 +58,7 @@ TW_API(config_get_intra_op_threads, "config.threading.get_intra_op_parallelism_t
 }
 
 TW_API(config_set_inter_op_threads, "config.threading.set_inter_op_parallelism_threads(num_threads: int)",
-       "How many operations may run at once. From 2 on, long ones of a graph that use one thread each run side by side.")
+       "How many operations may run at once. Unless it is 1, long ones of a graph that use one thread each run side by side.")
 {
     TW_TRY(check("Inter", between_set, between, args->num_threads));
     tw__lock_take(&lock);

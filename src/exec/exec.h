@@ -10,7 +10,7 @@
 
 typedef struct tw__plan tw__plan;
 
-/* The planner's passes (passes.c), each with its bit; all are on. Tests switch them off. */
+/* The planner's passes (pass_*.c and fuse.c, inline.c, beside.c), each with its bit; all are on. Tests switch them off. */
 enum {
     TW_PASS_FORWARD = 1,
     TW_PASS_FOLD = 2,
@@ -44,7 +44,7 @@ typedef struct tw__body {
 bool tw__call_body(const tw__node *node, tw__body *body);
 bool tw__loop_body(const tw__node *node, tw__body *body); /* what a While repeats */
 
-/* How many steps may run at once, as the user set it: from 2 on, some do (beside.c). */
+/* How many steps may run at once, as the user set it; 0: as many as there are threads. Unless it is 1, some do (beside.c). */
 extern _Atomic int tw__inter_op_threads;
 /* Whether the embedding program wants the thread to stop, or the step that it runs for another one is not wanted any more. */
 tw_status tw__interrupted(void);

@@ -6,7 +6,7 @@
  * like any other. Shapes, dtypes and constants are asked of places, not of nodes: a plan may know more than its graph.
  *
  *   plan.c     nodes -> steps                    special.c  plans for the shapes of a call, and the cache of them
- *   passes.c   what is settled without a step    run.c      frames, and the loop over the steps
+ *   pass_*.c   passes                            run.c      frames, and the loop over the steps
  *   steps.c    what passes do to steps           print.c    plans as text
  *   layout.c   where values lie                  hook.c     reports of steps
  *   fuse.c     elementwise chains                fuse_run.c their loops
@@ -161,6 +161,13 @@ tw_status tw__draft_body(tw__draft *draft, const tw__body *body, const int32_t *
 
 /* Settles a call by the steps of what it calls (inline.c), of which `outputs` outputs are needed. */
 tw_status tw__pass_inline(tw__draft *draft, const tw__node *node, const int32_t *inputs, int outputs, bool *settled);
+static inline int32_t tw__draft_place(const tw__draft *draft, const tw__node *node, int output)
+{
+    return draft->first_place[node->id] + output;
+}
+bool tw__node_has_function(const tw__node *node); /* among its attributes (pass_fold.c) */
+/* Per node how many of its outputs are needed, at least 1; 0: it is not needed. For tw__free. */
+int32_t *tw__pass_prune(const tw__graph *graph, const tw__edge *outputs, int output_count);
 /* Each may settle a node without a step: true if it did. `inputs` are places that stand for nothing else. */
 bool tw__pass_forward(tw__draft *draft, const tw__node *node, const int32_t *inputs);   /* Identity and its kin */
 bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs);      /* constants or shapes in, constants out */

@@ -1,4 +1,4 @@
-/* From a graph to a plan: which nodes become steps, where their values lie, when they are dropped. See exec.h and passes.c. */
+/* From a graph to a plan: which nodes become steps, where their values lie, when they are dropped. See exec.h and internal.h. */
 #include "exec/internal.h"
 #include "rows.h"
 
@@ -9,33 +9,6 @@ unsigned tw__exec_passes = ~0u;
 bool tw__op_reads_only(const tw_op *op)
 {
     return op == &tw__op_ReadVariableOp || op == &tw__op_ResourceGather;
-}
-
-static void need(int32_t *needed, tw__edge edge)
-{
-    if (needed[edge.node->id] <= edge.output)
-        needed[edge.node->id] = edge.output + 1;
-}
-
-/* Marks what the outputs need, and what has effects of its own: per node how many of its outputs, at least 1; 0: it is not needed. */
-static int32_t *find_needed(const tw__graph *graph, const tw__edge *outputs, int output_count)
-{
-    int32_t *needed = tw__alloc_array(graph->node_count + 1, sizeof *needed);
-    if (!needed)
-        return NULL;
-    for (int i = 0; i < output_count; i++)
-        need(needed, outputs[i]);
-    for (size_t i = graph->node_count; i-- > 0;) {
-        const tw__node *node = graph->nodes[i];
-        if (node->op->stateful && !tw__op_reads_only(node->op) && !needed[i])
-            needed[i] = 1;
-        node = tw__node_form(node, needed[i]);
-        for (int k = 0; needed[i] && k < node->input_count; k++)
-            need(needed, node->inputs[k]);
-        for (int k = 0; needed[i] && k < node->control_count; k++)
-            need(needed, (tw__edge){ node->controls[k], 0 });
-    }
-    return needed;
 }
 
 /* ---- shapes ---- */
@@ -277,7 +250,7 @@ static tw_status take_body(tw__draft *draft, const tw__body *body, size_t node_c
 tw_status tw__draft_body(tw__draft *draft, const tw__body *body, const int32_t *given, tw_tensor *const *values, int32_t *results)
 {
     size_t node_count = body->graph->node_count;
-    int32_t *needed = find_needed(body->graph, body->outputs, body->output_count), *outer = draft->first_place;
+    int32_t *needed = tw__pass_prune(body->graph, body->outputs, body->output_count), *outer = draft->first_place;
     draft->first_place = tw__alloc_array(node_count + 1, sizeof *draft->first_place);
     draft->open[draft->depth++] = body->graph;
     tw_status status = needed && draft->first_place ? take_body(draft, body, node_count, needed, given, values, results) : TW_RESOURCE_EXHAUSTED;

@@ -231,6 +231,7 @@ PyObject *tw__py_tape_watch(PyObject *function, PyObject *const *arguments, size
 /* Whether the instance's class gives a method of its own in Python. */
 bool tw__py_overrides(PyObject *self, const char *name);
 void tw__py_layer_made(PyObject *self);
+PyObject *tw__py_overrides_call(PyObject *self, PyObject *layer);
 
 /* ---- what C asks of Python (foreign.c) ---- */
 void tw__py_made(PyObject *self); /* an instance is complete: lets C know of methods in Python */
@@ -239,6 +240,7 @@ PyObject *tw__py_callable_function(void *object); /* the function in a tw_callab
 void tw__py_hooks_start(void);
 PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments); /* keras_objects.c: how the program's own classes are written and made */
 void *tw__py_from_config(PyObject *dict, const char *word); /* the object that a dict with class and config describes; NULL: an exception is set */
+void tw__py_training_start(void); /* training.c: what fit asks of subclasses and callbacks */
 
 /* ---- tracing (trace.c) ---- */
 PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments);

@@ -191,4 +191,5 @@ void tw__py_hooks_start(void)
     tw__keras_random_hook.seeded = seed_python;
     tw__keras_random_hook.between = draw;
     tw__write_hook = write_text;
+    tw__py_training_start();
 }

@@ -479,4 +479,11 @@ void tw__py_layer_made(PyObject *self)
         ((tw_layer *)((tw__py_object *)self)->object)->foreign_call = call_from_c;
 }
 
+PyObject *tw__py_overrides_call(PyObject *self, PyObject *layer)
+{
+    (void)self;
+    const tw_layer *object = tw__py_unwrap(layer, &tw__class_layer);
+    return PyBool_FromLong(object && object->foreign_call);
+}
+
 PyType_Slot tw__py_layer_slots[] = { { Py_tp_call, call }, { 0 } };

@@ -398,6 +398,7 @@ static PyMethodDef functions[] = {
     { "is_tensor", is_tensor, METH_O, "Whether the value is a tensor or a variable." },
     { "is_any_tensor", tw__py_is_any_tensor, METH_O, "The same, or a value of several tensors." },
     { "_composite_parts", tw__py_composite_parts, METH_O, "The tensors of a ragged or sparse tensor; None for anything else." },
+    { "overrides_call", tw__py_overrides_call, METH_O, "Whether a layer's `call` or `build` is Python's." },
     { "as_dtype", as_dtype, METH_O, "The dtype that a name or a NumPy dtype means." },
     { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
     { "_tracing", tw__py_is_tracing, METH_NOARGS, "Whether calls become nodes of a graph." },

@@ -300,3 +300,57 @@ def _dirs():
 
 
 _dirs()
+
+
+def _training_later():
+    """The methods of keras.Model for training, and keras.callbacks, likewise."""
+    model, callbacks = keras.Model, keras.callbacks  # noqa: F821
+    rows = {name: value for name, value in callbacks.__dict__.items() if not name.startswith("__")}
+    for name in rows:
+        delattr(callbacks, name)
+    methods = ("compile", "fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch", "train_step", "test_step",
+               "predict_step", "compute_loss", "compute_metrics", "get_metrics_result", "fit_generator", "evaluate_generator",
+               "predict_generator")
+    properties = ("metrics_names", "compiled_loss", "compiled_metrics", "history", "_is_compiled", "loss")
+    utilities = ("Sequence", "unpack_x_y_sample_weight", "pack_x_y_sample_weight")
+
+    def load():
+        if "__getattr__" in callbacks.__dict__:
+            del callbacks.__getattr__, keras.utils.__getattr__  # noqa: F821
+            from thalweg import _callbacks
+            _callbacks.install(rows)
+            from thalweg import _training
+            _training.install()
+
+    def method(name):
+        def call(self, *args, **kwargs):
+            load()
+            return getattr(model, name)(self, *args, **kwargs)
+        call.__name__ = name
+        return call
+
+    def prop(name):
+        def get(self):
+            load()
+            return getattr(model, name).fget(self)
+        return property(get)
+
+    for name in methods:
+        setattr(model, name, method(name))
+    for name in properties:
+        setattr(model, name, prop(name))
+
+    def getter(module, known):
+        def get(name):
+            if name.startswith("__") or (known and name not in known):
+                raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
+            load()
+            if name not in module.__dict__:
+                raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
+            return module.__dict__[name]
+        return get
+    callbacks.__getattr__ = getter(callbacks, None)
+    keras.utils.__getattr__ = getter(keras.utils, utilities)  # noqa: F821
+
+
+_training_later()

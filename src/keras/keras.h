@@ -123,7 +123,30 @@ typedef struct tw__model {
     tw_layer layer;
     tw_tensor *(*call)(tw_model *self, tw_tensor *input, int training, void *state); /* of a C program; or NULL */
     void *state;
+    struct tw__trainer *trainer; /* what compile and the steps of training made (models/training.h); a reference, or NULL */
 } tw__model;
+typedef struct tw__trainer tw__trainer;
+extern const tw_class tw__trainer_class;
+
+/* What training asks of an embedding language; functions may be NULL. */
+typedef struct tw__training_hooks {
+    /* Calls the model with structures: flat outputs, and their names where they have some. From tw__alloc. */
+    tw_status (*forward)(tw_layer *model, tw_tensor *const *x, int count, int training, tw_tensor ***outputs, int *output_count, char ***names);
+    /* Runs the model's own train_step, test_step or predict_step: values by name. */
+    tw_status (*step)(tw_layer *model, int mode, tw_tensor *const *batch, int count, tw_tensor ***results, int *result_count, char ***names);
+    /* compute_loss (the result), and compute_metrics (no result). */
+    tw_status (*losses)(tw_layer *model, bool update, tw_tensor *const *tensors, int count, tw_tensor **loss);
+    /* The model's own list of metrics; new references. */
+    tw_status (*metrics)(tw_layer *model, tw_objects *metrics);
+    /* A metric's own methods in that language: *own says if there are such. */
+    tw_status (*metric_update)(struct tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *weight, bool *own);
+    tw_status (*metric_reset)(struct tw_metric *metric, bool *own);
+    tw_status (*metric_result)(struct tw_metric *metric, tw_tensor **result, bool *own);
+    /* A callback is about to be used: which events its class listens to. */
+    tw_status (*callback_events)(struct tw_callback *callback, uint32_t *events);
+    tw_status (*callback_tell)(struct tw_callback *callback, int event, int64_t index, struct tw__dict *logs);
+} tw__training_hooks;
+extern tw__training_hooks tw__training_hook;
 
 /* ---- activations (activation.c) ---- */
 /* A function of one tensor, found once: a name, a callable or a layer. Zero is the identity. */
@@ -172,13 +195,24 @@ tw_value tw__shape_value(const tw_shape *shape); /* a tuple, None where not know
 /* ---- text for users (progress.c) ---- */
 /* Where progress lines go: standard output, unless an embedding language has its own. */
 TW_API_FUNCTION extern void (*tw__write_hook)(const char *text, size_t size);
+/* A value beside the bar. */
+typedef struct tw__progress_value {
+    char *name;
+    double sum, count; /* whose quotient is shown */
+    bool as_is;        /* the last value, not the mean of all */
+} tw__progress_value;
 typedef struct tw__progress {
-    int64_t target;
-    int verbose; /* 0 silent, 1 bar, 2 one line */
+    int64_t target; /* -1: not known */
+    int verbose;    /* 0 silent, 1 bar, 2 one line */
     double start, last_update, after_first;
+    int64_t seen;
     size_t width;
+    tw__progress_value *values;
+    size_t count, capacity;
 } tw__progress;
 void tw__progress_start(tw__progress *progress, int64_t target, int verbose);
+tw_status tw__progress_value_at(tw__progress *progress, int64_t current, const char *name, double value, bool as_is);
 void tw__progress_update(tw__progress *progress, int64_t current, bool last);
+void tw__progress_end(tw__progress *progress); /* lets go of the values */
 
 #endif

@@ -1,5 +1,4 @@
 """Fills tf.data."""
-import functools
 import sys
 import types
 
@@ -64,19 +63,3 @@ def fill(found):
         return lambda given: given.shuffle(buffer_size, seed).repeat(count)
     experimental.shuffle_and_repeat = shuffle_and_repeat
     experimental.get_structure = lambda given: given.element_spec
-    _keras(data)
-
-
-def _keras(data):
-    """Where Keras takes arrays it takes datasets."""
-    inner = tf.keras.Model.predict
-
-    @functools.wraps(inner)
-    def predict(self, x, batch_size=None, verbose="auto", steps=None, **kwargs):
-        if not isinstance(x, data.Dataset):
-            return inner(self, x, batch_size, verbose, steps, **kwargs)
-        if batch_size is not None:
-            raise ValueError("The `batch_size` argument must not be specified for the given input type. Received input: %s, batch_size: %s" % (
-                x, batch_size))
-        return self._predict_dataset(x, verbose, steps)
-    tf.keras.Model.predict = predict

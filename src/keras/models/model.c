@@ -22,8 +22,20 @@ static tw_value no_config(tw_layer *self)
 
 static const tw__layer_methods model_methods = { .call = model_call, .whole_config = no_config };
 
+static void model_visit(void *self, tw__visitor visitor, void *context)
+{
+    if (((tw__model *)self)->trainer)
+        visitor(context, (tw_object *)((tw__model *)self)->trainer);
+}
+
+static void model_clear(void *self)
+{
+    tw__set(&((tw__model *)self)->trainer, NULL);
+}
+
 TW_CLASS(model, "keras.Model|keras.models.Model(**layer)",
-    .parent = &tw__class_layer, .size = sizeof(tw__model), .methods = &model_methods,
+    .parent = &tw__class_layer, .size = sizeof(tw__model), .visit = model_visit, .clear = model_clear, .destroy = model_clear,
+    .methods = &model_methods,
     .doc = "Layers that work together; to be subclassed.");
 
 /* The names of what build() makes have no model in front, as in TensorFlow, which traces the bare `call` there. */

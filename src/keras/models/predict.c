@@ -1,50 +1,135 @@
-/* Model.predict: the model over all rows of an array, a batch at a time. */
-#include "data/data.h"
-#include "keras/keras.h"
+/* Model.predict and predict_on_batch: the model over all rows of arrays or all batches of a dataset. */
+#include "keras/models/fit.h"
 
-/* Rows [begin, begin + rows) of a tensor, sharing its memory. */
-static tw_tensor *rows_of(tw_tensor *x, int64_t begin, int64_t rows)
+/* The outputs of batches, one behind the other. */
+static tw_tensor *join(tw_tensor *const *parts, int64_t count, int stride, const char *name)
 {
-    tw_shape shape = x->shape;
-    int64_t row_size = x->shape.dims[0] ? x->count / x->shape.dims[0] : 0;
-    shape.dims[0] = rows;
-    return tw__tensor_slice_view(x, &shape, begin * row_size);
-}
-
-/* While a function is traced there are no values to hand out. */
-static bool has_values(const tw_tensor *tensor)
-{
-    if (!tensor->node || tensor->data)
-        return true;
-    tw__fail(TW_VALUE_ERROR, "predict: a symbolic tensor of shape %s has no values; call the model itself while a function is traced",
-             tw__shape_text(&tensor->shape));
-    return false;
-}
-
-/* Copies a batch's output to its place; the first one says what the whole looks like. */
-static tw_status put_rows(tw_tensor **whole, const tw_tensor *part, int64_t begin, int64_t rows, int64_t total, const char *name)
-{
-    if (!has_values(part))
-        return tw__error_status();
-    if (!*whole) {
-        tw_shape shape = part->shape;
-        if (shape.rank < 1 || shape.dims[0] != rows || !tw_dtype_size(part->dtype) || part->dtype == TW_STRING)
-            return tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s for %lld rows", name,
-                            tw_dtype_name(part->dtype), tw__shape_text(&shape), (long long)rows);
-        shape.dims[0] = total;
-        if (!(*whole = tw__tensor_empty(part->dtype, &shape)))
-            return tw__error_status();
+    const tw_tensor *first = parts[0];
+    tw_shape shape = first->shape;
+    if (shape.rank < 1 || !tw_dtype_size(first->dtype) || first->dtype == TW_STRING) {
+        tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, expected one row per row", name, tw_dtype_name(first->dtype),
+                 tw__shape_text(&shape));
+        return NULL;
     }
-    tw_shape expected = (*whole)->shape;
-    if (expected.rank)
-        expected.dims[0] = rows;
-    if (part->dtype != (*whole)->dtype || !tw__shape_equal(&part->shape, &expected))
-        return tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, expected %s", name,
-                        tw_dtype_name(part->dtype), tw__shape_text(&part->shape), tw__shape_text(&expected));
-    size_t row_bytes = rows ? tw_tensor_bytes(part) / (size_t)rows : 0;
-    if (part->count)
-        memcpy((char *)(*whole)->data + (size_t)begin * row_bytes, part->data, tw_tensor_bytes(part));
+    if (count == 1)
+        return tw_retain(first);
+    shape.dims[0] = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const tw_tensor *part = parts[i * stride];
+        tw_shape expected = first->shape;
+        expected.dims[0] = part->shape.rank > 0 ? part->shape.dims[0] : 0;
+        if (part->dtype != first->dtype || !tw__shape_equal(&part->shape, &expected)) {
+            tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" gave a %s tensor of shape %s, expected %s", name, tw_dtype_name(part->dtype),
+                     tw__shape_text(&part->shape), tw__shape_text(&expected));
+            return NULL;
+        }
+        shape.dims[0] += expected.dims[0];
+    }
+    tw_tensor *whole = tw__tensor_empty(first->dtype, &shape);
+    size_t at = 0;
+    for (int64_t i = 0; whole && i < count; i++) {
+        const tw_tensor *part = parts[i * stride];
+        if (part->count)
+            memcpy((char *)whole->data + at, part->data, tw_tensor_bytes(part));
+        at += tw_tensor_bytes(part);
+    }
+    return whole;
+}
+
+static tw_status keep(void *context, tw_tensor *const *results, int count)
+{
+    tw__elements *all = context;
+    if (all->count != count && all->size)
+        return tw__fail(TW_INVALID_ARGUMENT, "predict: %d outputs, and %d before", count, all->count);
+    all->count = count;
+    tw_tensor **room = tw__elements_room(all);
+    if (!room)
+        return tw__error_status();
+    for (int i = 0; i < count; i++)
+        room[i] = tw_retain(results[i]);
+    all->size++;
     return TW_OK;
+}
+
+static tw_status show(void *context, tw_tensor *const *results, int count, tw__dict *logs)
+{
+    (void)context;
+    if (count == 1)
+        return tw__logs_set(logs, "outputs", (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(results[0]) });
+    tw_value *items = tw__alloc_array((size_t)count, sizeof *items);
+    if (!items)
+        return tw__error_status();
+    for (int i = 0; i < count; i++)
+        items[i] = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(results[i]) };
+    return tw__logs_set(logs, "outputs", (tw_value){ .kind = TW_VALUE_LIST, .list = { items, count } });
+}
+
+/* All outputs, each of all batches; items NULL: an error. */
+static tw_tensors predict(tw__trainer *t, const tw__feed_options *options, int64_t steps, int verbose, tw_objects given)
+{
+    tw__feed feed = { 0 };
+    tw__elements all = { 0 };
+    tw__callback_list callbacks = { 0 };
+    tw__dict none = { 0 };
+    int64_t limit = -1;
+    tw_status status = tw__feed_open(&feed, options, "predict");
+    if (status == TW_OK)
+        status = tw__pass_limit(&feed, steps, "predict", &limit);
+    if (status == TW_OK && !feed.dataset && limit > feed.steps)
+        limit = feed.steps;
+    if (status == TW_OK)
+        status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = given, .history = true, .progress = verbose != 0, .model = t->model,
+                                                                       .verbose = verbose, .epochs = 1, .steps = limit });
+    if (status == TW_OK) {
+        tw__pass pass = { .trainer = t, .mode = TW_PREDICT_MODE, .feed = &feed, .callbacks = &callbacks, .limit = limit, .rounds = 1, .most_rounds = 1,
+                          .epochs = 1, .each = keep, .outputs = show, .context = &all };
+        void *lock = tw__wait_begin_hook ? tw__wait_begin_hook() : NULL;
+        status = tw__callbacks_tell(&callbacks, TW_PREDICT_BEGIN, 0, &none);
+        if (status == TW_OK)
+            status = tw__feed_epoch(&feed);
+        if (status == TW_OK)
+            status = tw__pass_epoch(&pass, NULL);
+        if (status == TW_OK && !all.size)
+            status = tw__fail(TW_VALUE_ERROR, "Unexpected result of `predict_function` (Empty batch_outputs). The dataset has no elements.");
+        if (status == TW_OK)
+            status = tw__callbacks_tell(&callbacks, TW_PREDICT_END, 0, &none);
+        if (tw__wait_end_hook)
+            tw__wait_end_hook(lock);
+        tw__pass_end(&pass);
+    }
+    tw__callbacks_close(&callbacks);
+    tw__feed_close(&feed);
+    tw_tensors outputs = { status == TW_OK ? tw__alloc_array((size_t)all.count + 1, sizeof *outputs.items) : NULL, 0 };
+    for (int i = 0; outputs.items && i < all.count; i++) {
+        if (!(outputs.items[i] = join(all.items + i, (int64_t)all.size, all.count, t->model->name))) {
+            tw_tensors_free(&outputs);
+            break;
+        }
+        outputs.count++;
+    }
+    tw__elements_free(&all);
+    return outputs;
+}
+
+TW_METHOD(model_predict_flat,
+          "keras.Model._predict(self: layer, data: tensors, count: int, dataset: dataset = None, own: int = 0, batch_size: int = None, verbose: int = 1, "
+          "steps: int = None, callbacks: list<callback> = None, ignored: int = 0) -> tensors<numpy>",
+          "The outputs for all rows; of a dataset's elements the first `count` tensors are the inputs.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    if (!t)
+        return (tw_tensors){ NULL, 0 };
+    if (t->own != (int)args->own) {
+        tw__trainer_forget_steps(t);
+        t->own = (int)args->own;
+    }
+    tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .batch_size = args->batch_size, .rows = -1,
+                                 .parts = { .x = (int)args->count, .y = (int)args->ignored } };
+    if (!args->dataset && args->data.count != args->count) {
+        tw__fail(TW_VALUE_ERROR, "predict: %lld tensors, expected %lld", (long long)args->data.count, (long long)args->count);
+        return (tw_tensors){ NULL, 0 };
+    }
+    return predict(t, &options, args->steps, (int)args->verbose, args->callbacks);
 }
 
 static int verbosity(const tw_value *value)
@@ -58,116 +143,22 @@ static int verbosity(const tw_value *value)
 
 TW_METHOD(model_predict,
           "keras.Model.predict(self: layer, x: tensor, batch_size: int = None, verbose: value = None, steps: int = None, "
-          "callbacks: value = None, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False) -> tensor<numpy>",
-          "The outputs for all rows of x, computed a batch at a time.")
+          "callbacks: list<callback> = None, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False) -> tensor<numpy>",
+          "The output for all rows of x, computed a batch at a time.")
 {
-    tw_layer *model = args->self;
-    tw_tensor *x = args->x, *whole = NULL;
-    int64_t batch = args->batch_size == TW_NO_INT || args->batch_size == 0 ? 32 : args->batch_size; /* as Keras takes 0 */
-    if (args->callbacks.kind != TW_VALUE_NONE) {
-        tw__fail(TW_UNIMPLEMENTED, "predict: callbacks are not supported");
+    tw__trainer *t = tw__trainer_of(args->self);
+    if (!t)
+        return NULL;
+    tw_tensor *x = args->x;
+    tw_tensors outputs = predict(t, &(tw__feed_options){ .arrays = &x, .parts = { .x = 1 }, .batch_size = args->batch_size, .rows = -1 }, args->steps,
+                                 verbosity(&args->verbose), args->callbacks);
+    if (outputs.count != 1) {
+        if (outputs.items)
+            tw__fail(TW_INVALID_ARGUMENT, "predict: model \"%s\" has %lld outputs, expected 1", args->self->name, (long long)outputs.count);
+        tw_tensors_free(&outputs);
         return NULL;
     }
-    if (!has_values(x))
-        return NULL;
-    if (x->shape.rank < 1 || x->shape.dims[0] < 1) {
-        tw__fail(TW_VALUE_ERROR, "predict: the input has shape %s, expected at least one row", tw__shape_text(&x->shape));
-        return NULL;
-    }
-    if (batch < 0) {
-        tw__fail(TW_VALUE_ERROR, "predict: Invalid value in tensor used for shape: batch_size is %lld, expected a positive number", (long long)batch);
-        return NULL;
-    }
-    int64_t total = x->shape.dims[0];
-    if (batch > total)
-        batch = total;
-    int64_t steps = (total + batch - 1) / batch;
-    if (args->steps != TW_NO_INT && args->steps > 0 && args->steps < steps) {
-        steps = args->steps;
-        total = steps * batch;
-    }
-    tw__progress progress;
-    tw__progress_start(&progress, steps, verbosity(&args->verbose));
-    tw_status status = TW_OK;
-    for (int64_t step = 0; status == TW_OK && step < steps; step++) {
-        int64_t begin = step * batch, rows = total - begin < batch ? total - begin : batch;
-        tw_tensor *input = rows_of(x, begin, rows);
-        tw_tensor *output = input ? tw__layer_call(model, input, 0) : NULL;
-        status = output ? put_rows(&whole, output, begin, rows, total, model->name) : tw__error_status();
-        tw_release(output);
-        tw_release(input);
-        if (status == TW_OK)
-            tw__progress_update(&progress, step + 1, false);
-        if (status == TW_OK && tw__interrupt_hook)
-            status = tw__interrupt_hook();
-    }
-    if (status != TW_OK) {
-        tw_release(whole);
-        return NULL;
-    }
-    tw__progress_update(&progress, steps, true);
-    return whole;
-}
-
-/* The outputs of batches, one behind the other. */
-static tw_tensor *join(tw_tensor *const *parts, int64_t count, const char *name)
-{
-    tw_tensor *whole = NULL;
-    int64_t total = 0, begin = 0;
-    tw_status status = TW_OK;
-    for (int64_t i = 0; i < count; i++)
-        total += parts[i]->shape.rank > 0 ? parts[i]->shape.dims[0] : 0;
-    for (int64_t i = 0; status == TW_OK && i < count; i++) {
-        int64_t rows = parts[i]->shape.rank > 0 ? parts[i]->shape.dims[0] : 0;
-        status = put_rows(&whole, parts[i], begin, rows, total, name);
-        begin += rows;
-    }
-    if (status == TW_OK)
-        return whole;
-    tw_release(whole);
-    return NULL;
-}
-
-TW_METHOD(model_predict_dataset,
-          "keras.Model._predict_dataset(self: layer, dataset: dataset, verbose: value = None, steps: int = None) -> tensor<numpy>",
-          "The outputs for the batches of a dataset; of elements of several tensors the first is the input.")
-{
-    tw_layer *model = args->self;
-    tw__dataset *dataset = tw__dataset_of("predict", args->dataset->variant);
-    tw__cursor *cursor = dataset ? tw__cursor_new(dataset) : NULL;
-    if (!cursor)
-        return NULL;
-    int64_t steps = tw__dataset_cardinality(dataset), limit = args->steps != TW_NO_INT && args->steps > 0 ? args->steps : INT64_MAX;
-    tw_tensor **element = tw__alloc_array((size_t)dataset->count + 1, sizeof *element);
-    tw__elements outputs = { .count = 1 };
-    tw__progress progress;
-    tw__progress_start(&progress, limit < INT64_MAX ? limit : steps > 0 ? steps : 1, verbosity(&args->verbose));
-    tw_status status = element ? TW_OK : tw__error_status();
-    bool end = false;
-    while (status == TW_OK && !end && (int64_t)outputs.size < limit) {
-        status = tw__data_plain_error(tw__cursor_next(cursor, element, &end));
-        if (status != TW_OK || end)
-            break;
-        tw_tensor *output = tw__layer_call(model, element[0], 0), **room = output ? tw__elements_room(&outputs) : NULL;
-        tw__element_end(element, dataset->count);
-        if (room) {
-            *room = output;
-            outputs.size++;
-            tw__progress_update(&progress, (int64_t)outputs.size, false);
-            if (tw__interrupt_hook)
-                status = tw__interrupt_hook();
-        } else {
-            tw_release(output);
-            status = tw__error_status();
-        }
-    }
-    if (status == TW_OK && !outputs.size)
-        status = tw__fail(TW_VALUE_ERROR, "Unexpected result of `predict_function` (Empty batch_outputs). The dataset has no elements.");
-    tw_tensor *whole = status == TW_OK ? join(outputs.items, (int64_t)outputs.size, model->name) : NULL;
-    if (whole)
-        tw__progress_update(&progress, (int64_t)outputs.size, true);
-    tw__elements_free(&outputs);
-    tw__free(element);
-    tw__cursor_free(cursor);
-    return whole;
+    tw_tensor *output = tw_retain(outputs.items[0]);
+    tw_tensors_free(&outputs);
+    return output;
 }

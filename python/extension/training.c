@@ -1,0 +1,209 @@
+/* What training asks of Python: models that are called with structures, steps, losses and metrics that a subclass writes, callbacks. The Python side of
+ * it is thalweg._training; everything here runs while a step is traced, except callbacks. */
+#include "extension.h"
+#include "keras/callbacks/callbacks.h"
+#include "keras/models/training.h"
+
+static PyObject *glue(void)
+{
+    return PyImport_ImportModule("thalweg._training");
+}
+
+/* (list of tensors, list of names or None) into arrays; takes the result. */
+static tw_status read_named(PyObject *result, tw_tensor ***tensors, int *count, char ***names)
+{
+    PyObject *list = result && PyTuple_Check(result) && PyTuple_Size(result) == 2 ? PyTuple_GetItem(result, 0) : NULL;
+    if (!list || !(*tensors = tw__py_read_tensors(list, count))) {
+        Py_XDECREF(result);
+        return tw__py_failed();
+    }
+    PyObject *texts = PyTuple_GetItem(result, 1);
+    *names = NULL;
+    bool good = true;
+    if (texts != Py_None) {
+        *names = tw__alloc_array((size_t)*count + 1, sizeof **names);
+        good = *names && PyList_Check(texts) && PyList_Size(texts) == *count;
+        for (int i = 0; good && i < *count; i++) {
+            const char *text = PyUnicode_AsUTF8AndSize(PyList_GetItem(texts, i), NULL);
+            good = text && ((*names)[i] = tw__strdup(text));
+        }
+    }
+    Py_DECREF(result);
+    if (good)
+        return TW_OK;
+    tw__names_free(*names, *count);
+    *names = NULL;
+    for (int i = 0; i < *count; i++)
+        tw_release((*tensors)[i]);
+    tw__free(*tensors);
+    *tensors = NULL;
+    return PyErr_Occurred() ? tw__py_failed() : tw__fail(TW_INTERNAL, "training: names and results differ in number");
+}
+
+static tw_status forward(tw_layer *model, tw_tensor *const *x, int count, int training, tw_tensor ***outputs, int *output_count, char ***names)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *module = glue(), *list = module ? tw__py_wrap_list(x, count) : NULL;
+    PyObject *result = list ? PyObject_CallMethod(module, "forward", "OOi", model->trackable.object.peer, list, training) : NULL;
+    tw_status status = read_named(result, outputs, output_count, names);
+    Py_XDECREF(module);
+    Py_XDECREF(list);
+    tw__py_leave(state);
+    return status;
+}
+
+static tw_status own_step(tw_layer *model, int mode, tw_tensor *const *batch, int count, tw_tensor ***results, int *result_count, char ***names)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *module = glue(), *list = module ? tw__py_wrap_list(batch, count) : NULL;
+    PyObject *result = list ? PyObject_CallMethod(module, "step", "OiO", model->trackable.object.peer, mode, list) : NULL;
+    tw_status status = read_named(result, results, result_count, names);
+    Py_XDECREF(module);
+    Py_XDECREF(list);
+    tw__py_leave(state);
+    return status;
+}
+
+static tw_status own_losses(tw_layer *model, bool update, tw_tensor *const *tensors, int count, tw_tensor **loss)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *module = glue(), *list = module ? tw__py_wrap_list(tensors, count) : NULL;
+    PyObject *result = list ? PyObject_CallMethod(module, update ? "own_metrics" : "own_loss", "OO", model->trackable.object.peer, list) : NULL;
+    *loss = result && !update ? tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT) : NULL;
+    tw_status status = result && (update || *loss) ? TW_OK : tw__py_failed();
+    Py_XDECREF(module);
+    Py_XDECREF(list);
+    Py_XDECREF(result);
+    tw__py_leave(state);
+    return status;
+}
+
+static tw_status own_metric_list(tw_layer *model, tw_objects *metrics)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *list = PyObject_GetAttrString(model->trackable.object.peer, "metrics"), *items = list ? PySequence_List(list) : NULL;
+    Py_ssize_t count = items ? PyList_Size(items) : 0;
+    void **found = items ? tw__alloc_array((size_t)count + 1, sizeof *found) : NULL;
+    tw_status status = found ? TW_OK : items ? tw__error_status() : tw__py_failed();
+    for (Py_ssize_t i = 0; status == TW_OK && i < count; i++) {
+        void *metric = tw__py_unwrap(PyList_GetItem(items, i), &tw__class_metric);
+        if (!metric)
+            status = tw__fail(TW_TYPE_ERROR, "model.metrics: member %lld is no metric", (long long)i);
+        found[i] = tw_retain(metric);
+    }
+    *metrics = (tw_objects){ found, found ? (int64_t)count : 0 };
+    Py_XDECREF(list);
+    Py_XDECREF(items);
+    tw__py_leave(state);
+    return status;
+}
+
+/* ---- metrics ---- */
+
+static PyObject *peer_of(const tw_metric *metric)
+{
+    return metric->layer.trackable.object.peer;
+}
+
+static tw_status metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *weight, bool *own)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_status status = TW_OK;
+    *own = tw__py_overrides(peer_of(metric), "update_state");
+    if (*own) {
+        PyObject *module = glue(), *labels = module ? tw__py_wrap_tensor(tw_retain(y_true)) : NULL;
+        PyObject *predictions = labels ? tw__py_wrap_tensor(tw_retain(y_pred)) : NULL, *weights = Py_None;
+        if (weight && predictions)
+            weights = tw__py_wrap_tensor(tw_retain(weight));
+        else
+            Py_INCREF(weights);
+        PyObject *done = predictions && weights
+            ? PyObject_CallMethod(module, "update_metric", "OOOO", peer_of(metric), labels, predictions, weights) : NULL;
+        if (!done)
+            status = tw__py_failed();
+        Py_XDECREF(module);
+        Py_XDECREF(labels);
+        Py_XDECREF(predictions);
+        Py_XDECREF(weights);
+        Py_XDECREF(done);
+    }
+    tw__py_leave(state);
+    return status;
+}
+
+static tw_status metric_reset(tw_metric *metric, bool *own)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_status status = TW_OK;
+    const char *name = tw__py_overrides(peer_of(metric), "reset_state") ? "reset_state" : "reset_states";
+    *own = tw__py_overrides(peer_of(metric), name);
+    if (*own) {
+        PyObject *done = PyObject_CallMethod(peer_of(metric), name, NULL);
+        status = done ? TW_OK : tw__py_failed();
+        Py_XDECREF(done);
+    }
+    tw__py_leave(state);
+    return status;
+}
+
+static tw_status metric_result(tw_metric *metric, tw_tensor **result, bool *own)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_status status = TW_OK;
+    *own = tw__py_overrides(peer_of(metric), "result");
+    if (*own) {
+        PyObject *value = PyObject_CallMethod(peer_of(metric), "result", NULL);
+        *result = value ? tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT) : NULL;
+        status = *result ? TW_OK : tw__py_failed();
+        Py_XDECREF(value);
+    }
+    tw__py_leave(state);
+    return status;
+}
+
+/* ---- callbacks ---- */
+
+static tw_status callback_events(tw_callback *callback, uint32_t *events)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *module = glue(), *mask = module ? PyObject_CallMethod(module, "events_of", "O", callback->object.peer) : NULL;
+    if (mask)
+        *events = (uint32_t)PyLong_AsUnsignedLong(mask);
+    tw_status status = mask && !PyErr_Occurred() ? TW_OK : tw__py_failed();
+    Py_XDECREF(module);
+    Py_XDECREF(mask);
+    tw__py_leave(state);
+    return status;
+}
+
+static tw_status callback_tell(tw_callback *callback, int event, int64_t index, tw__dict *logs)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_value all = { .kind = TW_VALUE_DICT, .list = { logs->items, (int64_t)logs->count } }, copy = tw__value_copy(&all);
+    PyObject *module = glue(), *dict = module ? tw__py_value(&copy) : NULL;
+    PyObject *done = dict ? PyObject_CallMethod(module, "tell", "OiLO", callback->object.peer, event, (long long)index, dict) : NULL;
+    tw_status status = done ? TW_OK : tw__py_failed();
+    if (done && event == TW_EPOCH_END) { /* the next ones see what this one changed */
+        tw_value changed;
+        if (tw__py_read_value(dict, &changed) && changed.kind == TW_VALUE_DICT) {
+            tw__logs_free(logs);
+            *logs = (tw__dict){ .items = changed.list.items, .count = (size_t)changed.list.count, .capacity = (size_t)changed.list.count + 1 };
+        } else {
+            tw_value_free(&changed);
+            status = tw__py_failed();
+        }
+    }
+    Py_XDECREF(module);
+    Py_XDECREF(dict);
+    Py_XDECREF(done);
+    tw__py_leave(state);
+    return status;
+}
+
+void tw__py_training_start(void)
+{
+    tw__training_hook = (tw__training_hooks){
+        .forward = forward, .step = own_step, .losses = own_losses, .metrics = own_metric_list, .metric_update = metric_update,
+        .metric_reset = metric_reset, .metric_result = metric_result, .callback_events = callback_events, .callback_tell = callback_tell,
+    };
+}

@@ -1,0 +1,594 @@
+"""Keras's training for Python: arguments of compile, fit, evaluate and predict into what the C loop takes (src/keras/models), structures into flat
+lists of tensors and back, and what a subclass may override. Loaded when a model is first trained or a callback asked for."""
+import collections.abc
+import itertools
+import random
+
+import numpy as np
+
+import thalweg as tf
+from thalweg import _core, nest
+
+Model = tf.keras.Model
+_TRAIN, _TEST, _PREDICT = 0, 1, 2
+_OWN_CALL, _OWN_LOSS, _OWN_METRICS, _OWN_UPDATE = 8, 16, 32, 64
+
+
+# ---- data ----
+
+def _is_scalars(value):
+    return isinstance(value, (list, tuple)) and len(value) > 0 and all(
+        isinstance(v, (int, float, str, bytes)) or _is_scalars(v) for v in value)
+
+
+def _tensor(value):
+    """One array: floats are float32, as Keras takes them."""
+    if _core.is_tensor(value):
+        return tf.convert_to_tensor(value)
+    if hasattr(value, "to_numpy"):
+        value = value.to_numpy()
+    value = np.asarray(value)
+    if value.dtype.kind == "f" and value.dtype != np.float32:
+        value = value.astype(np.float32)
+    return tf.convert_to_tensor(value)
+
+
+def _arrays(value):
+    """A structure with tensors for arrays; lists of numbers are arrays."""
+    if value is None:
+        return None
+    if hasattr(value, "to_numpy") and hasattr(value, "columns"):
+        return _tensor(value)
+    if _is_scalars(value):
+        return _tensor(value)
+    if isinstance(value, collections.abc.Mapping):
+        return {key: _arrays(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_arrays(item) for item in value) if not hasattr(value, "_make") else value._make(_arrays(v) for v in value)
+    return _tensor(value)
+
+
+def _leaves(value):
+    return [] if value is None else [leaf for leaf in nest.flatten(value) if leaf is not None]
+
+
+def _shape_only(value):
+    """The structure with None for leaves, to compare and to pack."""
+    return None if value is None else nest.map_structure(lambda leaf: 0, value)
+
+
+class _Batches:
+    """Where batches come from: flat tensors or a dataset, how many tensors are x, y and weights, and their structures."""
+
+    def __init__(self, x, y=None, weight=None, shuffle=False, who="fit", steps=None):
+        self.dataset, self.tensors, self.steps, self.infinite = None, [], None, False
+        if isinstance(x, _Batches):
+            self.__dict__.update(x.__dict__)
+            return
+        if isinstance(x, tf.data.Dataset):
+            _refuse(y, weight, "dataset")
+            self._of_dataset(x)
+        elif isinstance(x, tf.keras.utils.Sequence):
+            _refuse(y, weight, "`keras.utils.Sequence`")
+            self.steps = len(x)
+            self._of_dataset(_sequence_dataset(x, shuffle))
+        elif isinstance(x, collections.abc.Iterator) or (hasattr(x, "__iter__") and not isinstance(x, (
+                list, tuple, dict, str, bytes, np.ndarray)) and not _core.is_tensor(x) and not hasattr(x, "__array__")):
+            _refuse(y, weight, "python generator")
+            self._of_dataset(_generator_dataset(x))
+        else:
+            parts = [_arrays(x), _arrays(y), _arrays(weight)]
+            if parts[0] is None:
+                raise ValueError("%s: there is no x" % who)
+            self._structures(parts)
+            self.tensors = [leaf for part in parts for leaf in _leaves(part)]
+
+    def _of_dataset(self, dataset):
+        spec = dataset.element_spec
+        if isinstance(spec, tuple) and not hasattr(spec, "_make"):
+            if not 1 <= len(spec) <= 3:
+                raise ValueError("Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %s" % (spec,))
+            parts = list(spec) + [None] * (3 - len(spec))
+        else:
+            parts = [spec, None, None]
+        self._structures(parts)
+        self.dataset = dataset
+
+    def _structures(self, parts):
+        self.structures = tuple(_shape_only(part) for part in parts)
+        self.parts = [len(_leaves(part)) for part in parts]
+
+
+def _refuse(y, weight, what):
+    if y is not None:
+        raise ValueError("`y` argument is not supported when using %s as input." % what)
+    if weight is not None:
+        raise ValueError("`sample_weight` argument is not supported when using %s as input." % what)
+
+
+def _element(value):
+    """A batch that Python code gave, as a tuple of structures of tensors."""
+    if not isinstance(value, tuple):
+        value = tuple(value) if isinstance(value, list) and 1 <= len(value) <= 3 else (value,)
+
+    def tuples(v):
+        if isinstance(v, dict):
+            return {key: tuples(item) for key, item in v.items()}
+        return tuple(map(tuples, v)) if isinstance(v, (list, tuple)) else v
+    return tuple(tuples(_arrays(v)) for v in value if v is not None)
+
+
+def _dataset_of(first, make):
+    signature = nest.map_structure(lambda t: tf.TensorSpec([None] * t.shape.rank, t.dtype), first)
+    return tf.data.Dataset.from_generator(make, output_signature=signature)
+
+
+def _generator_dataset(x):
+    iterator = iter(x)
+    try:
+        first = _element(next(iterator))
+    except StopIteration:
+        raise ValueError("Expected input data to be non-empty.") from None
+    return _dataset_of(first, lambda: itertools.chain([first], map(_element, iterator)))
+
+
+def _sequence_dataset(sequence, shuffle):
+    if not len(sequence):
+        raise ValueError("Expected input data to be non-empty.")
+
+    def batches():
+        while True:
+            order = list(range(len(sequence)))
+            if shuffle:
+                random.shuffle(order)
+            for index in order:
+                yield _element(sequence[index])
+            sequence.on_epoch_end()
+    return _dataset_of(_element(sequence[0]), batches)
+
+
+class Sequence:
+    """keras.utils.Sequence: batches by number."""
+
+    def __getitem__(self, index):
+        raise NotImplementedError
+
+    def __len__(self):
+        raise NotImplementedError
+
+    def on_epoch_end(self):
+        """Called after every epoch."""
+
+    def __iter__(self):
+        for index in range(len(self)):
+            yield self[index]
+
+
+# ---- what a subclass overrides ----
+
+def _overrides(model, name):
+    return getattr(type(model), name) is not getattr(Model, name)
+
+
+def _own(model, batches, mode):
+    own = 0
+    for bit, name in enumerate(("train_step", "test_step", "predict_step")):
+        own |= _overrides(model, name) << bit
+    own |= _OWN_LOSS * _overrides(model, "compute_loss") | _OWN_UPDATE * _overrides(model, "compute_metrics")
+    own |= _OWN_METRICS * _overrides(model, "metrics")
+    simple = isinstance(model, tf.keras.Sequential) and not _core.overrides_call(model) and not nest.is_nested(batches.structures[0])
+    if not simple:
+        own |= _OWN_CALL
+    known = model.__dict__.setdefault("_structures", {})
+    if known.get(mode, batches.structures) != batches.structures:
+        model._forget_steps()
+    known[mode] = batches.structures
+    model.__dict__["_mode"] = mode
+    return own
+
+
+def _pack(structure, tensors):
+    """The structure with tensors for leaves."""
+    if structure is None:
+        return None
+    return nest.pack_sequence_as(structure, [next(tensors) for _ in nest.flatten(structure)])
+
+
+def _unpacked(model, mode, tensors):
+    given = iter(tensors)
+    structures = model.__dict__["_structures"][mode]
+    return tuple(_pack(s, given) for s in structures), list(given)
+
+
+def _output_names(model, outputs):
+    names = getattr(model, "output_names", None)
+    flat = nest.flatten(outputs)
+    if names and len(names) == len(flat):
+        return list(names)
+    if isinstance(outputs, dict):
+        return [str(key) for key in sorted(outputs)] if len(outputs) == len(flat) else None
+    return None
+
+
+def forward(model, tensors, training):
+    """The model called with the structure of x: flat outputs and their names."""
+    structure = model.__dict__["_structures"][model.__dict__["_mode"]][0]
+    outputs = model(_pack(structure, iter(tensors)), training=bool(training))
+    model.__dict__["_outputs"] = _shape_only(outputs)
+    return [tf.convert_to_tensor(t) for t in nest.flatten(outputs)], _output_names(model, outputs)
+
+
+def _converted(method):
+    if not _core._tracing():
+        return method
+    from thalweg import autograph
+    return autograph.converted_method(method)
+
+
+def step(model, mode, tensors):
+    """train_step, test_step or predict_step of a subclass: values and their names."""
+    data, further = _unpacked(model, mode, tensors)
+    if further:  # weights of classes
+        data = data[:2] + (further[0],)
+    while len(data) > 1 and data[-1] is None:
+        data = data[:-1]
+    if mode == _PREDICT:
+        outputs = _converted(model.predict_step)(data if len(data) > 1 else data[0])
+        model.__dict__["_outputs"] = _shape_only(outputs)
+        return [tf.convert_to_tensor(t) for t in nest.flatten(outputs)], None
+    method = model.train_step if mode == _TRAIN else model.test_step
+    logs = _converted(method)(data)
+    if not isinstance(logs, dict):
+        raise TypeError("%s: a dict of values by name is expected, got %r" % (method.__name__, logs))
+    names, values = [], []
+    for name, value in logs.items():
+        if isinstance(value, dict):
+            names += value
+            values += value.values()
+        else:
+            names.append(name)
+            values.append(value)
+    return [tf.convert_to_tensor(v) for v in values], list(map(str, names))
+
+
+def _with_predictions(model, tensors):
+    data, rest = _unpacked(model, model.__dict__["_mode"], tensors)
+    x, y, weight = data
+    outputs = model.__dict__.get("_outputs")
+    count = 1 if outputs is None else len(nest.flatten(outputs))
+    if len(rest) > count:
+        weight, rest = rest[0], rest[1:]
+    return x, y, rest[0] if outputs is None else nest.pack_sequence_as(outputs, rest), weight
+
+
+def own_loss(model, tensors):
+    x, y, predictions, weight = _with_predictions(model, tensors)
+    return _converted(model.compute_loss)(x, y, predictions, weight)
+
+
+def own_metrics(model, tensors):
+    x, y, predictions, weight = _with_predictions(model, tensors)
+    _converted(model.compute_metrics)(x, y, predictions, weight)
+
+
+def update_metric(metric, y_true, y_pred, weight):
+    _converted(metric.update_state)(y_true, y_pred, sample_weight=weight)
+
+
+# ---- losses and metrics that are functions ----
+
+def _name_of(function):
+    name = getattr(function, "name", None) or getattr(function, "__name__", None)
+    return name if isinstance(name, str) else "".join(
+        "_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(type(function).__name__))
+
+
+class LossFunctionWrapper(tf.keras.losses.Loss):
+    """A function of labels and predictions as a loss."""
+
+    def __init__(self, fn, reduction="auto", name=None, **kwargs):
+        super().__init__(reduction=reduction, name=name)
+        self.fn, self._fn_kwargs = fn, kwargs
+
+    def call(self, y_true, y_pred):
+        return _converted_function(self.fn)(y_true, y_pred, **self._fn_kwargs)
+
+
+def _converted_function(function):
+    if not _core._tracing() or not hasattr(function, "__code__"):
+        return function
+    from thalweg import autograph
+    return autograph.tf_convert(function)
+
+
+class FunctionMetric(tf.keras.metrics.Mean):
+    """The mean of a function of labels and predictions."""
+
+    def __init__(self, fn, name=None, dtype=None):
+        super().__init__(name=name, dtype=dtype)
+        self._fn = (fn,)
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        values = _converted_function(self._fn[0])(y_true, y_pred)
+        return super().update_state(values, sample_weight=sample_weight)
+
+
+def _mapped(value, function):
+    if isinstance(value, dict):
+        return {key: _mapped(item, function) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_mapped(item, function) for item in value]
+    return value if value is None or isinstance(value, str) else function(value)
+
+
+def _loss(value):
+    if isinstance(value, tf.keras.losses.Loss):
+        return value
+    if isinstance(value, type) and issubclass(value, tf.keras.losses.Loss):
+        return value()
+    if not callable(value):
+        raise ValueError("Could not interpret loss function identifier: %s" % (value,))
+    return LossFunctionWrapper(value, name=_name_of(value))
+
+
+def _metric(value):
+    if isinstance(value, tf.keras.metrics.Metric):
+        return value
+    if isinstance(value, type) and issubclass(value, tf.keras.metrics.Metric):
+        return value()
+    if not callable(value):
+        raise ValueError("Could not interpret metric identifier: %s" % (value,))
+    return FunctionMetric(value, name=_name_of(value))
+
+
+# ---- the methods of Model ----
+
+def _verbosity(verbose):
+    return 1 if verbose == "auto" or verbose is None else int(verbose)
+
+
+def _callbacks(callbacks):
+    return callbacks if callbacks is None or isinstance(callbacks, (list, tuple)) else list(callbacks) if isinstance(
+        callbacks, collections.abc.Iterable) else [callbacks]
+
+
+class _CompiledLoss:
+    """model.compiled_loss: the loss as a function."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def __call__(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
+        return self._model._compute_loss(_leaves(y_true), _leaves(y_pred), _leaves(sample_weight), _output_names(self._model, y_pred))
+
+    @property
+    def metrics(self):
+        return [m for m in self._model.metrics if m.name == "loss" or m.name.endswith("_loss")]
+
+
+class _CompiledMetrics:
+    """model.compiled_metrics."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        self._model._update_metrics(_leaves(y_true), _leaves(y_pred), _leaves(sample_weight), _output_names(self._model, y_pred))
+
+    @property
+    def metrics(self):
+        losses = {id(m) for m in _CompiledLoss(self._model).metrics}
+        return [m for m in self._model.metrics if id(m) not in losses]
+
+
+class Methods:
+    """What is put onto the type keras.Model."""
+
+    def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, weighted_metrics=None, run_eagerly=None,
+                steps_per_execution=None, jit_compile=None, pss_evaluation_shards=0, **kwargs):
+        """Says how the model is trained."""
+        if kwargs:
+            raise TypeError("Invalid keyword argument(s) in `compile()`: %s. Valid keyword arguments include \"cloning\", "
+                            "\"experimental_run_tf_function\", \"distribute\", \"target_tensors\", or \"sample_weight_mode\"." % (set(kwargs),))
+        if jit_compile:
+            raise NotImplementedError("compile: jit_compile=True is not supported: steps are planned without it")
+        if steps_per_execution == "auto":
+            raise NotImplementedError("compile: steps_per_execution=\"auto\" is not supported, give a number")
+        if isinstance(optimizer, dict):
+            optimizer = tf.keras.optimizers.deserialize(optimizer)
+        given = [m for m in nest.flatten([metrics or [], weighted_metrics or []]) if isinstance(m, tf.keras.metrics.Metric)]
+        if len({id(m) for m in given}) != len(given):
+            raise ValueError("Found duplicated metrics object in the user provided metrics and weighted metrics. This will cause the same metric "
+                             "object to be updated multiple times, and report wrong results. \nDuplicated items: %s" % (
+                                 [m for i, m in enumerate(given) if any(m is o for o in given[:i])],))
+        if run_eagerly is None:
+            run_eagerly = tf.config.functions_run_eagerly()
+        self.__dict__.pop("_structures", None)
+        self.__dict__["_compile_arguments"] = dict(optimizer=optimizer, loss=loss, metrics=metrics, loss_weights=loss_weights,
+                                                   weighted_metrics=weighted_metrics)
+        self._compile(optimizer, _mapped(loss, _loss), _mapped(metrics, _metric), _mapped(loss_weights, float), _mapped(weighted_metrics, _metric),
+                      bool(run_eagerly), 1 if steps_per_execution is None else int(steps_per_execution))
+
+    def fit(self, x=None, y=None, batch_size=None, epochs=1, verbose="auto", callbacks=None, validation_split=0.0, validation_data=None,
+            shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0, steps_per_epoch=None, validation_steps=None,
+            validation_batch_size=None, validation_freq=1, max_queue_size=10, workers=1, use_multiprocessing=False):
+        """Trains the model; gives the History."""
+        _check_compiled(self, "fit")
+        if isinstance(shuffle, str):
+            raise NotImplementedError("fit: shuffle=%r is not supported; True shuffles rows" % shuffle)
+        data = _Batches(x, y, sample_weight, shuffle)
+        if data.dataset is not None and batch_size is not None:
+            raise ValueError("The `batch_size` argument must not be specified for the given input type. Received input: %s, batch_size: %s" % (
+                x, batch_size))
+        own = _own(self, data, _TRAIN)
+        validation, arguments = None, {}
+        if validation_data is not None and (not hasattr(validation_data, "__len__") or isinstance(validation_data, tf.data.Dataset)
+                                            or len(validation_data)):
+            if isinstance(validation_data, (tuple, list)):
+                if not 1 <= len(validation_data) <= 3:
+                    raise ValueError("Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %s" % (
+                        validation_data,))
+                validation = _Batches(*validation_data, who="validation_data")
+            else:
+                validation = _Batches(validation_data, who="validation_data")
+            arguments = dict(validation=validation.tensors, validation_parts=validation.parts, validation_dataset=validation.dataset)
+            validation_steps = validation.steps if validation_steps is None else validation_steps
+        if validation is not None or validation_split:
+            _own(self, validation or data, _TEST)
+            self.__dict__["_mode"] = _TRAIN
+        frequency = list(validation_freq) if isinstance(validation_freq, collections.abc.Iterable) else [int(validation_freq)]
+        history = self._fit(data.tensors, data.parts, data.dataset, own, batch_size, int(epochs), _verbosity(verbose), _callbacks(callbacks),
+                            float(validation_split or 0.0), shuffle=bool(shuffle), class_weight=class_weight, initial_epoch=int(initial_epoch),
+                            steps_per_epoch=data.steps if steps_per_epoch is None else steps_per_epoch, validation_steps=validation_steps,
+                            validation_batch_size=validation_batch_size, validation_freq=frequency,
+                            freq_is_list=isinstance(validation_freq, collections.abc.Iterable), **arguments)
+        return history
+
+    def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None, callbacks=None, max_queue_size=10,
+                 workers=1, use_multiprocessing=False, return_dict=False, **kwargs):
+        """The loss and the metrics over all batches."""
+        if kwargs:
+            raise TypeError("Invalid keyword arguments: %s" % list(kwargs))
+        _check_compiled(self, "evaluate")
+        data = _Batches(x, y, sample_weight, who="evaluate")
+        logs = self._evaluate(data.tensors, data.parts, data.dataset, _own(self, data, _TEST), batch_size, _verbosity(verbose),
+                              data.steps if steps is None else steps, _callbacks(callbacks))
+        return logs if return_dict else _in_order(self, logs)
+
+    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False):
+        """The outputs for all rows or batches, as NumPy arrays."""
+        _outside("predict")
+        data = _Batches(x, who="predict")
+        if data.dataset is not None and batch_size is not None:
+            raise ValueError("The `batch_size` argument must not be specified for the given input type. Received input: %s, batch_size: %s" % (
+                x, batch_size))
+        own = _own(self, data, _PREDICT)
+        outputs = self._predict(data.tensors, data.parts[0], data.dataset, own, batch_size, _verbosity(verbose),
+                                data.steps if steps is None else steps, _callbacks(callbacks), sum(data.parts[1:]))
+        structure = self.__dict__.get("_outputs") if own else None
+        return outputs[0] if structure is None or not nest.is_nested(structure) else nest.pack_sequence_as(structure, outputs)
+
+    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True, return_dict=False):
+        """One step of training."""
+        _check_compiled(self, "train_on_batch")
+        data = _Batches(x, y, sample_weight, who="train_on_batch")
+        logs = self._on_batch(_TRAIN, data.tensors, data.parts, _own(self, data, _TRAIN), class_weight, reset_metrics)
+        return logs if return_dict else _in_order(self, logs)
+
+    def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True, return_dict=False):
+        """One step of evaluation."""
+        _check_compiled(self, "test_on_batch")
+        data = _Batches(x, y, sample_weight, who="test_on_batch")
+        logs = self._on_batch(_TEST, data.tensors, data.parts, _own(self, data, _TEST), None, reset_metrics)
+        return logs if return_dict else _in_order(self, logs)
+
+    def predict_on_batch(self, x):
+        """The outputs for one batch."""
+        data = _Batches(x, who="predict_on_batch")
+        return self.predict(data, data.tensors[0].shape[0], verbose=0)
+
+    def train_step(self, data):
+        """One step of training: subclasses may have their own."""
+        x, y, weight = unpack_x_y_sample_weight(data)
+        with tf.GradientTape() as tape:
+            predictions = self(x, training=True)
+            loss = self.compute_loss(x, y, predictions, weight)
+        self.optimizer.minimize(loss, self.trainable_variables, tape=tape)
+        return self.compute_metrics(x, y, predictions, weight)
+
+    def test_step(self, data):
+        """One step of evaluation."""
+        x, y, weight = unpack_x_y_sample_weight(data)
+        predictions = self(x, training=False)
+        self.compute_loss(x, y, predictions, weight)
+        return self.compute_metrics(x, y, predictions, weight)
+
+    def predict_step(self, data):
+        """One step of predict."""
+        return self(unpack_x_y_sample_weight(data)[0], training=False)
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
+        """The loss as compile says."""
+        return self.compiled_loss(y, y_pred, sample_weight)
+
+    def compute_metrics(self, x, y, y_pred, sample_weight):
+        """Brings the compiled metrics up to date and gives all."""
+        self.compiled_metrics.update_state(y, y_pred, sample_weight)
+        return self.get_metrics_result()
+
+    def get_metrics_result(self):
+        """All metrics by name."""
+        out = {}
+        for metric in self.metrics:
+            result = metric.result()
+            out.update(result if isinstance(result, dict) else {metric.name: result})
+        return out
+
+    def fit_generator(self, generator, steps_per_epoch=None, epochs=1, verbose=1, **kwargs):
+        """fit."""
+        return self.fit(generator, steps_per_epoch=steps_per_epoch, epochs=epochs, verbose=verbose, **kwargs)
+
+    def evaluate_generator(self, generator, steps=None, **kwargs):
+        """evaluate."""
+        return self.evaluate(generator, steps=steps, **kwargs)
+
+    def predict_generator(self, generator, steps=None, **kwargs):
+        """predict."""
+        return self.predict(generator, steps=steps, **kwargs)
+
+    metrics_names = property(lambda self: [m.name for m in self.metrics], doc="The names of the metrics, in order.")
+    compiled_loss = property(lambda self: _CompiledLoss(self))
+    compiled_metrics = property(lambda self: _CompiledMetrics(self))
+    history = property(lambda self: self._training_state()["history"], doc="The History of the last fit.")
+    _is_compiled = property(lambda self: self._training_state()["compiled"])
+    loss = property(lambda self: self.__dict__.get("_compile_arguments", {}).get("loss"), doc="What compile was given.")
+
+
+def _outside(method):
+    if not tf.executing_eagerly() and _core._in_function():
+        raise RuntimeError("Detected a call to `Model.%s` inside a `tf.function`. `Model.%s is a high-level endpoint that manages its own "
+                           "`tf.function`. Please move the call to `Model.%s` outside of all enclosing `tf.function`s. Note that you can call a "
+                           "`Model` directly on `Tensor`s inside a `tf.function` like: `model(x)`." % (method, method, method))
+
+
+def _check_compiled(model, method):
+    _outside(method)
+    if not model._training_state()["compiled"]:
+        raise RuntimeError("You must compile your model before training/testing. Use `model.compile(optimizer, loss)`.")
+
+
+def _in_order(model, logs):
+    """The values as a list, those of metrics first; a single one alone."""
+    names = list(model.metrics_names)
+    values = [logs[name] for name in names if name in logs] + [logs[name] for name in sorted(logs) if name not in names]
+    return values[0] if len(values) == 1 else values
+
+
+def unpack_x_y_sample_weight(data):
+    """x, y and the weights, None for what is missing."""
+    if isinstance(data, list):
+        data = tuple(data)
+    if not isinstance(data, tuple):
+        return data, None, None
+    if not 1 <= len(data) <= 3:
+        raise ValueError("Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %s" % (data,))
+    return tuple(data) + (None,) * (3 - len(data))
+
+
+def pack_x_y_sample_weight(x, y=None, sample_weight=None):
+    """The tuple that unpack_x_y_sample_weight takes apart."""
+    if y is None:
+        return (x,) if nest.is_nested(x) else x
+    return (x, y) if sample_weight is None else (x, y, sample_weight)
+
+
+from thalweg._callbacks import events_of, tell  # noqa: E402, F401
+
+
+def install():
+    """Puts the methods onto keras.Model."""
+    for name, member in vars(Methods).items():
+        if name not in ("__module__", "__dict__", "__weakref__", "__doc__"):
+            setattr(Model, name, member)
+    for function in (Sequence, unpack_x_y_sample_weight, pack_x_y_sample_weight):
+        setattr(tf.keras.utils, function.__name__, function)

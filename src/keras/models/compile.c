@@ -1,0 +1,467 @@
+/* Model.compile: keeps what is given, and works out losses and metrics when the first outputs are there.
+ *
+ * Losses, weights of losses and metrics are given for all outputs, per output in a list, or per output by name in a dict. One metric given for
+ * several outputs is made anew for each. "accuracy" and "crossentropy" mean what labels and predictions look like. */
+#include <math.h>
+#include <strings.h>
+
+#include "keras/models/training.h"
+
+tw__training_hooks tw__training_hook;
+
+/* ---- the trainer ---- */
+
+void tw__names_free(char **names, int count)
+{
+    for (int i = 0; names && i < count; i++)
+        tw__free(names[i]);
+    tw__free(names);
+}
+
+static void visit_list(void *const *items, int count, tw__visitor visitor, void *context)
+{
+    for (int i = 0; items && i < count; i++) {
+        if (items[i])
+            visitor(context, items[i]);
+    }
+}
+
+static void trainer_visit(void *self, tw__visitor visitor, void *context)
+{
+    tw__trainer *t = self;
+    void *single[] = { t->optimizer, t->total, t->history };
+    visit_list(single, 3, visitor, context);
+    visit_list((void *const *)t->losses, t->output_count, visitor, context);
+    visit_list((void *const *)t->means, t->output_count, visitor, context);
+    for (int i = 0; i < t->list_count; i++)
+        visitor(context, &t->list[i].metric->layer.trackable.object);
+    const tw_value *values[] = { &t->loss, &t->metrics, &t->weighted_metrics };
+    for (int i = 0; i < 3; i++)
+        tw__value_visit(values[i], visitor, context);
+}
+
+static void release_list(void *list, int count)
+{
+    void **items = list;
+    for (int i = 0; items && i < count; i++)
+        tw_release(items[i]);
+    tw__free(items);
+}
+
+void tw__trainer_forget_steps(tw__trainer *t)
+{
+    for (int i = 0; i < TW_MODES; i++) {
+        tw__step step = t->steps[i];
+        t->steps[i] = (tw__step){ 0 };
+        tw_release(step.concrete);
+        tw_release(step.function);
+        tw__free(step.specs);
+        tw__names_free(step.names, step.name_count);
+    }
+}
+
+static void trainer_clear(void *self)
+{
+    tw__trainer *t = self;
+    tw__trainer was = *t;
+    t->losses = NULL;
+    t->means = NULL;
+    t->list = NULL;
+    t->list_count = t->output_count = 0;
+    t->losses_built = t->metrics_built = t->compiled = false;
+    t->output_names = NULL;
+    t->weights = NULL;
+    t->loss = t->metrics = t->loss_weights = t->weighted_metrics = (tw_value){ .kind = TW_VALUE_NONE };
+    tw__set(&t->optimizer, NULL);
+    tw__set(&t->total, NULL);
+    tw__set(&t->history, NULL);
+    tw__trainer_forget_steps(t);
+    for (int i = 0; i < was.list_count; i++)
+        tw_release(was.list[i].metric);
+    tw__free(was.list);
+    release_list(was.losses, was.output_count);
+    release_list(was.means, was.output_count);
+    tw__names_free(was.output_names, was.output_count);
+    tw__free(was.weights);
+    tw_value_free(&was.loss);
+    tw_value_free(&was.metrics);
+    tw_value_free(&was.loss_weights);
+    tw_value_free(&was.weighted_metrics);
+}
+
+const tw_class tw__trainer_class = {
+    .name = "Trainer", .size = sizeof(tw__trainer), .destroy = trainer_clear, .visit = trainer_visit, .clear = trainer_clear,
+};
+
+tw__trainer *tw__trainer_of(tw_layer *layer)
+{
+    tw__model *model = (tw__model *)layer;
+    if (!layer || !tw__is(layer, &tw__class_model)) {
+        tw__fail(TW_TYPE_ERROR, "a model is expected, got %s", layer ? tw_class_name(layer) : "NULL");
+        return NULL;
+    }
+    if (!model->trainer && (model->trainer = tw__object_new(&tw__trainer_class))) {
+        model->trainer->model = layer;
+        model->trainer->steps_per_execution = 1;
+    }
+    return model->trainer;
+}
+
+tw_status tw__trainer_check(tw_layer *model, const char *what)
+{
+    (void)what;
+    tw__trainer *trainer = tw__trainer_of(model);
+    if (!trainer)
+        return tw__error_status();
+    if (!trainer->compiled)
+        return tw__fail(TW_RUNTIME_ERROR, "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`.");
+    return TW_OK;
+}
+
+/* ---- compile ---- */
+
+TW_METHOD(model_compile_values,
+          "keras.Model._compile(self: layer, optimizer: named<optimizer> = rmsprop, loss: value = None, metrics: value = None, "
+          "loss_weights: value = None, weighted_metrics: value = None, run_eagerly: bool = False, steps_per_execution: int > 0 = 1)",
+          "Says how the model is trained.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    if (!t)
+        return tw__error_status();
+    tw_optimizer *optimizer = tw__impl_optimizers_get(&(tw_optimizers_get_args){ .identifier = args->optimizer });
+    if (!optimizer)
+        return tw__error_status();
+    trainer_clear(t);
+    t->optimizer = optimizer;
+    t->loss = tw__value_copy(&args->loss);
+    t->metrics = tw__value_copy(&args->metrics);
+    t->loss_weights = tw__value_copy(&args->loss_weights);
+    t->weighted_metrics = tw__value_copy(&args->weighted_metrics);
+    t->run_eagerly = args->run_eagerly;
+    t->steps_per_execution = args->steps_per_execution;
+    TW_TRY(tw__track(&args->self->trackable, "optimizer", optimizer));
+    t->compiled = true;
+    return TW_OK;
+}
+
+/* ---- outputs ---- */
+
+tw_status tw__trainer_set_outputs(tw__trainer *t, int count, char *const *names)
+{
+    if (t->output_count)
+        return t->output_count == count ? TW_OK : tw__fail(TW_VALUE_ERROR, "model \"%s\" gave %d outputs, and %d before", t->model->name, count,
+                                                           t->output_count);
+    t->output_names = tw__alloc_array((size_t)count + 1, sizeof *t->output_names);
+    if (!t->output_names)
+        return tw__error_status();
+    t->output_count = count;
+    for (int i = 0; i < count; i++) {
+        t->output_names[i] = names && names[i] ? tw__strdup(names[i]) : tw__format("output_%d", i + 1);
+        if (!t->output_names[i])
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+static bool is_nested(const tw_value *value)
+{
+    return value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE || value->kind == TW_VALUE_DICT;
+}
+
+static bool holds_nested(const tw_value *value)
+{
+    for (int64_t i = 0; i < value->list.count; i++) {
+        if (is_nested(&value->list.items[i]))
+            return true;
+    }
+    return false;
+}
+
+static const tw_value nothing = { .kind = TW_VALUE_NONE };
+
+/* What is given for output i; *for_all: it is given for every output. */
+static const tw_value *for_output(const tw__trainer *t, const tw_value *given, int i, bool lists_are_for_all, bool *for_all)
+{
+    *for_all = false;
+    if (given->kind == TW_VALUE_DICT) {
+        for (int64_t k = 0; k + 1 < given->list.count; k += 2) {
+            const tw_value *key = &given->list.items[k];
+            if (key->kind == TW_VALUE_STR && strcmp(key->s.data, t->output_names[i]) == 0)
+                return &given->list.items[k + 1];
+        }
+        return &nothing;
+    }
+    if (!is_nested(given) || (lists_are_for_all && !holds_nested(given))) {
+        *for_all = true;
+        return given;
+    }
+    return i < given->list.count ? &given->list.items[i] : &nothing;
+}
+
+static tw_status check_keys(const tw__trainer *t, const tw_value *given)
+{
+    if (given->kind != TW_VALUE_DICT)
+        return TW_OK;
+    for (int64_t k = 0; k + 1 < given->list.count; k += 2) {
+        const tw_value *key = &given->list.items[k];
+        bool found = false;
+        for (int i = 0; i < t->output_count; i++)
+            found |= key->kind == TW_VALUE_STR && strcmp(key->s.data, t->output_names[i]) == 0;
+        if (!found)
+            return tw__fail(TW_VALUE_ERROR, "Found unexpected losses or metrics that do not correspond to any Model output: '%s'. The model has the "
+                            "outputs '%s'%s.", key->kind == TW_VALUE_STR ? key->s.data : "?", t->output_names[0], t->output_count > 1 ? ", …" : "");
+    }
+    return TW_OK;
+}
+
+/* A list of as many members as there are outputs, or one for all. */
+static tw_status check_count(const tw__trainer *t, const tw_value *given, const char *what)
+{
+    TW_TRY(check_keys(t, given));
+    bool list = given->kind == TW_VALUE_LIST || given->kind == TW_VALUE_TUPLE;
+    if (list && given->list.count != t->output_count)
+        return tw__fail(TW_VALUE_ERROR, "compile: %s has %lld members, the model \"%s\" has %d outputs", what, (long long)given->list.count,
+                        t->model->name, t->output_count);
+    return TW_OK;
+}
+
+/* ---- losses ---- */
+
+static tw_metric *mean_of(const char *name)
+{
+    tw_metrics_mean_args args = { .name = name };
+    return tw_class_make(&tw__class_metrics_mean, &args);
+}
+
+tw_status tw__trainer_build_losses(tw__trainer *t)
+{
+    if (t->losses_built)
+        return TW_OK;
+    int count = t->output_count;
+    bool for_all;
+    TW_TRY(check_count(t, &t->loss, "loss"));
+    TW_TRY(check_count(t, &t->loss_weights, "loss_weights"));
+    release_list(t->losses, count);
+    release_list(t->means, count);
+    t->means = NULL;
+    tw__free(t->weights);
+    t->losses = tw__alloc_array((size_t)count, sizeof *t->losses);
+    t->weights = tw__alloc_array((size_t)count, sizeof *t->weights);
+    if (count > 1)
+        t->means = tw__alloc_array((size_t)count, sizeof *t->means);
+    if (!t->losses || !t->weights || (count > 1 && !t->means))
+        return tw__error_status();
+    tw_metric *total = mean_of("loss");
+    tw__set(&t->total, total);
+    tw_release(total);
+    if (!total)
+        return tw__error_status();
+    for (int i = 0; i < count; i++) {
+        const tw_value *given = for_output(t, &t->loss, i, false, &for_all), *weight = for_output(t, &t->loss_weights, i, false, &for_all);
+        t->weights[i] = NAN;
+        if (weight->kind != TW_VALUE_NONE && !tw__value_number(weight, &t->weights[i]))
+            return tw__fail(TW_VALUE_ERROR, "compile: loss_weights: a number is expected for output '%s'", t->output_names[i]);
+        if (given->kind == TW_VALUE_NONE)
+            continue;
+        if (!(t->losses[i] = tw__loss_get(given)))
+            return tw__error_status();
+        char *name = count > 1 ? tw__format("%s_loss", t->output_names[i]) : NULL;
+        if (count > 1 && !(t->means[i] = name ? mean_of(name) : NULL)) {
+            tw__free(name);
+            return tw__error_status();
+        }
+        tw__free(name);
+    }
+    t->losses_built = true;
+    return TW_OK;
+}
+
+/* ---- metrics ---- */
+
+static tw_metric *by_shapes(const char *name, const tw_tensor *y, const tw_tensor *prediction, const char *called)
+{
+    bool accuracy = strcasecmp(name, "accuracy") == 0 || strcasecmp(name, "acc") == 0;
+    const tw_shape *t = &y->shape, *p = &prediction->shape;
+    int64_t true_last = t->rank > 0 ? t->dims[t->rank - 1] : -1, last = p->rank > 0 ? p->dims[p->rank - 1] : -1;
+    bool sparse = t->rank < p->rank || (true_last == 1 && last > 1);
+    const char *function = accuracy ? (last == 1 ? "binary_accuracy" : sparse ? "sparse_categorical_accuracy" : "categorical_accuracy")
+                                    : (last == 1 ? "binary_crossentropy" : sparse ? "sparse_categorical_crossentropy" : "categorical_crossentropy");
+    return tw__metric_get(function, called);
+}
+
+static bool is_by_shapes(const char *name)
+{
+    return strcasecmp(name, "accuracy") == 0 || strcasecmp(name, "acc") == 0 || strcasecmp(name, "crossentropy") == 0 ||
+           strcasecmp(name, "ce") == 0;
+}
+
+/* The same metric again, for another output. */
+static tw_metric *again(tw_metric *metric)
+{
+    const tw_class *class_row = tw_class_of(metric);
+    if (!tw_class_signature(class_row) || !tw_object_config(metric))
+        return tw_retain(metric);
+    return tw_class_make(class_row, tw_object_config(metric));
+}
+
+static tw_metric *metric_of(const tw_value *given, const tw_tensor *y, const tw_tensor *prediction, bool copy)
+{
+    if (given->kind == TW_VALUE_STR)
+        return is_by_shapes(given->s.data) ? by_shapes(given->s.data, y, prediction, given->s.data) : tw__metric_get(given->s.data, given->s.data);
+    if (given->kind == TW_VALUE_OBJECT && tw__is(given->object, &tw__class_metric))
+        return copy ? again(given->object) : tw_retain(given->object);
+    tw__fail(TW_VALUE_ERROR, "compile: metrics: expected a name, a function or a metric, got %s",
+             given->kind == TW_VALUE_OBJECT ? tw_class_name(given->object) : "a value of another kind");
+    return NULL;
+}
+
+/* Of several outputs, a metric's name begins with the output's. */
+static tw_status name_metric(tw__trainer *t, tw__output_metric *new)
+{
+    tw_layer *layer = &new->metric->layer;
+    char *name = t->output_count > 1 ? tw__format("%s_%s", t->output_names[new->output], layer->name) : tw__strdup(layer->name);
+    for (int tries = 0; name && tries < 2; tries++) {
+        bool taken = false;
+        for (int i = 0; i < t->list_count; i++)
+            taken |= strcmp(t->list[i].metric->layer.name, name) == 0;
+        if (!taken) {
+            tw__free(layer->name);
+            layer->name = name;
+            return TW_OK;
+        }
+        if (tries || !new->weighted)
+            break;
+        char *weighted = t->output_count > 1 ? tw__format("%s_weighted_%s", t->output_names[new->output], layer->name)
+                                             : tw__format("weighted_%s", name);
+        tw__free(name);
+        name = weighted;
+    }
+    tw_status status = name ? tw__fail(TW_VALUE_ERROR, "Found two %smetrics with the same name: %s.%sAll the metrics added to the model need to have "
+                                       "unique names.", new->weighted ? "weighted " : "", name, new->weighted ? "" : " ")
+                            : tw__error_status();
+    tw__free(name);
+    return status;
+}
+
+static tw_status add_metrics(tw__trainer *t, const tw_value *given, int output, bool weighted, bool copy, const tw_tensor *y,
+                             const tw_tensor *prediction)
+{
+    if (given->kind == TW_VALUE_NONE)
+        return TW_OK;
+    if (is_nested(given)) {
+        int64_t stride = given->kind == TW_VALUE_DICT ? 2 : 1;
+        for (int64_t i = stride - 1; i < given->list.count; i += stride)
+            TW_TRY(add_metrics(t, &given->list.items[i], output, weighted, copy, y, prediction));
+        return TW_OK;
+    }
+    tw__output_metric *list = tw__realloc(t->list, sizeof *list * (size_t)(t->list_count + 1));
+    if (!list)
+        return tw__error_status();
+    t->list = list;
+    tw__output_metric new = { metric_of(given, y, prediction, copy), output, weighted };
+    if (!new.metric)
+        return tw__error_status();
+    tw_status status = name_metric(t, &new);
+    if (status == TW_OK)
+        t->list[t->list_count++] = new;
+    else
+        tw_release(new.metric);
+    return status;
+}
+
+tw_status tw__trainer_build_metrics(tw__trainer *t, tw_tensor *const *y, int y_count, tw_tensor *const *predictions)
+{
+    if (t->metrics_built)
+        return TW_OK;
+    TW_TRY(check_keys(t, &t->metrics));
+    TW_TRY(check_keys(t, &t->weighted_metrics));
+    while (t->list_count)
+        tw_release(t->list[--t->list_count].metric);
+    for (int i = 0; i < t->output_count; i++) {
+        const tw_tensor *labels = y_count == 1 ? y[0] : i < y_count ? y[i] : NULL;
+        bool for_all;
+        const tw_value *given = for_output(t, &t->metrics, i, true, &for_all);
+        if (!labels)
+            continue;
+        TW_TRY(add_metrics(t, given, i, false, for_all && t->output_count > 1, labels, predictions[i]));
+        given = for_output(t, &t->weighted_metrics, i, true, &for_all);
+        TW_TRY(add_metrics(t, given, i, true, for_all && t->output_count > 1, labels, predictions[i]));
+    }
+    t->metrics_built = true;
+    return TW_OK;
+}
+
+/* ---- all metrics ---- */
+
+tw_status tw__trainer_metrics(tw__trainer *t, tw_metric ***metrics, int *count)
+{
+    const tw_trackable *model = &t->model->trackable;
+    size_t room = (size_t)t->output_count + (size_t)t->list_count + model->child_count + 2;
+    tw_metric **all = tw__alloc_array(room, sizeof *all);
+    int n = 0;
+    if (!all)
+        return tw__error_status();
+    if (t->losses_built) {
+        all[n++] = t->total;
+        for (int i = 0; t->means && i < t->output_count; i++) {
+            if (t->means[i])
+                all[n++] = t->means[i];
+        }
+    }
+    for (int i = 0; t->metrics_built && i < t->list_count; i++)
+        all[n++] = t->list[i].metric;
+    for (size_t i = 0; i < model->child_count; i++) { /* attributes of a subclass */
+        tw_object *child = model->children[i].object;
+        bool known = !tw__is(child, &tw__class_metric);
+        for (int k = 0; k < n && !known; k++)
+            known = (tw_object *)all[k] == child;
+        if (!known)
+            all[n++] = (tw_metric *)child;
+    }
+    *metrics = all;
+    *count = n;
+    return TW_OK;
+}
+
+static tw_status reset_own(tw__trainer *t)
+{
+    tw_objects own = { 0 };
+    tw_status status = tw__training_hook.metrics(t->model, &own);
+    for (int64_t i = 0; status == TW_OK && i < own.count; i++)
+        status = tw__metric_reset(own.items[i]);
+    tw_objects_free(&own);
+    return status;
+}
+
+tw_status tw__trainer_reset(tw__trainer *t)
+{
+    if (t->own & TW_OWN_METRICS && tw__training_hook.metrics)
+        return reset_own(t);
+    tw_metric **metrics;
+    int count;
+    TW_TRY(tw__trainer_metrics(t, &metrics, &count));
+    tw_status status = TW_OK;
+    for (int i = 0; status == TW_OK && i < count; i++)
+        status = tw__metric_reset(metrics[i]);
+    tw__free(metrics);
+    return status;
+}
+
+TW_METHOD(model_reset_metrics, "keras.Model.reset_metrics(self: layer)", "Begins all metrics again.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    return t ? tw__trainer_reset(t) : tw__error_status();
+}
+
+TW_PROPERTY(model_metrics, "keras.Model.metrics(self: layer) -> list<metric>", "The metrics, those of losses first; of compiled ones only after the "
+            "first step.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    tw_metric **metrics = NULL;
+    int count = 0;
+    if (!t || tw__trainer_metrics(t, &metrics, &count) != TW_OK)
+        return (tw_objects){ 0 };
+    for (int i = 0; i < count; i++)
+        tw_retain(metrics[i]);
+    return (tw_objects){ (void *const *)metrics, count };
+}

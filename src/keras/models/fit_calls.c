@@ -1,0 +1,362 @@
+/* The calls of fit, evaluate, train_on_batch and test_on_batch: rows for embedding languages, which give structures as flat lists of tensors, and
+ * functions for C programs (<thalweg/keras.h>). */
+#include <math.h>
+
+#include "keras/models/fit.h"
+
+static tw__parts parts_of(tw_ints given)
+{
+    tw__parts parts = { 0 };
+    if (given.count > 0)
+        parts.x = (int)given.items[0];
+    if (given.count > 1)
+        parts.y = (int)given.items[1];
+    if (given.count > 2)
+        parts.weights = (int)given.items[2];
+    return parts;
+}
+
+static tw_status check_parts(const char *who, tw__parts parts, tw_tensors data, const void *dataset)
+{
+    bool good = parts.x > 0 && parts.y >= 0 && parts.weights >= 0 && (dataset || parts.x + parts.y + parts.weights == data.count);
+    return good ? TW_OK : tw__fail(TW_VALUE_ERROR, "%s: %lld tensors can't be %d for x, %d for y and %d weights", who, (long long)data.count, parts.x,
+                                   parts.y, parts.weights);
+}
+
+/* The trainer, for a model that does these things itself. */
+static tw__trainer *trainer_for(tw_layer *model, int64_t own, bool compiled)
+{
+    if (compiled && tw__trainer_check(model, "fit") != TW_OK)
+        return NULL;
+    tw__trainer *t = tw__trainer_of(model);
+    if (t && t->own != (int)own) {
+        tw__trainer_forget_steps(t);
+        t->own = (int)own;
+    }
+    return t;
+}
+
+TW_METHOD(model_forget_steps, "keras.Model._forget_steps(self: layer)", "The steps are traced anew: the data have another structure.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    if (!t)
+        return tw__error_status();
+    tw__trainer_forget_steps(t);
+    return TW_OK;
+}
+
+/* ---- fit ---- */
+
+static tw_status split(const tw__feed_options *all, double part, tw__feed_options *training, tw__feed_options *validation)
+{
+    if (!all->arrays || !all->parts.x)
+        return tw__fail(TW_VALUE_ERROR, "`validation_split` is only supported for Tensors or NumPy arrays, found a dataset");
+    int64_t rows = all->arrays[0]->shape.rank > 0 ? all->arrays[0]->shape.dims[0] : 0, at = (int64_t)floor((double)rows * (1.0 - part));
+    if (at <= 0 || at >= rows) {
+        tw__text number = { 0 };
+        tw__print_float(&number, part, TW_FLOAT64);
+        tw_status status = tw__fail(TW_VALUE_ERROR, "Training data contains %lld samples, which is not sufficient to split it into a validation and "
+                                    "training set as specified by `validation_split=%s`. Either provide more data, or a different value for the "
+                                    "`validation_split` argument.", (long long)rows, number.data ? number.data : "");
+        tw__text_free(&number);
+        return status;
+    }
+    training->first = 0;
+    training->rows = at;
+    *validation = *all;
+    validation->first = at;
+    validation->rows = rows - at;
+    return TW_OK;
+}
+
+TW_METHOD(model_fit_flat,
+          "keras.Model._fit(self: layer, data: tensors, parts: ints, dataset: dataset = None, own: int = 0, batch_size: int = None, epochs: int = 1, "
+          "verbose: int = 1, callbacks: list<callback> = None, validation_split: float = 0.0, validation: tensors = None, "
+          "validation_parts: ints = None, validation_dataset: dataset = None, shuffle: bool = True, class_weight: value = None, "
+          "initial_epoch: int = 0, steps_per_epoch: int = None, validation_steps: int = None, validation_batch_size: int = None, "
+          "validation_freq: ints = None, freq_is_list: bool = False) -> callback",
+          "Trains the model; gives the History.")
+{
+    tw__fit fit = { .epochs = args->epochs, .initial_epoch = args->initial_epoch, .steps_per_epoch = args->steps_per_epoch,
+                    .validation_steps = args->validation_steps, .validation_freq = args->validation_freq, .freq_is_list = args->freq_is_list,
+                    .verbose = (int)args->verbose, .callbacks = args->callbacks };
+    if (!(fit.trainer = trainer_for(args->self, args->own, true)))
+        return NULL;
+    if (fit.validation_freq.count == 1 && !fit.freq_is_list && fit.validation_freq.items[0] < 1) {
+        tw__fail(TW_VALUE_ERROR, "`validation_freq` can not be less than 1.");
+        return NULL;
+    }
+    tw__feed_options training = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .parts = parts_of(args->parts),
+                                  .batch_size = args->batch_size, .rows = -1, .shuffle = !args->no_shuffle, .class_weight = &args->class_weight };
+    tw__feed_options validation = { .arrays = args->validation_dataset ? NULL : args->validation.items, .dataset = args->validation_dataset,
+                                    .parts = parts_of(args->validation_parts), .rows = -1 };
+    tw_status status = check_parts("fit", training.parts, args->data, args->dataset);
+    fit.validates = validation.parts.x > 0;
+    if (status == TW_OK && fit.validates)
+        status = check_parts("fit: validation_data", validation.parts, args->validation, args->validation_dataset);
+    if (status == TW_OK && !fit.validates && args->validation_split > 0) {
+        fit.validates = true;
+        tw__feed_options all = training;
+        status = split(&all, args->validation_split, &training, &validation);
+    }
+    validation.shuffle = false;
+    validation.class_weight = NULL;
+    validation.batch_size = args->validation_batch_size != TW_NO_INT && args->validation_batch_size ? args->validation_batch_size : args->batch_size;
+    if (status == TW_OK)
+        status = tw__feed_open(&fit.feed, &training, "fit");
+    if (status == TW_OK && fit.validates)
+        status = tw__feed_open(&fit.validation, &validation, "fit: validation_data");
+    tw_callback *history = status == TW_OK ? tw__fit_run(&fit) : NULL;
+    tw__fit_end(&fit);
+    return history;
+}
+
+/* ---- evaluate ---- */
+
+TW_METHOD(model_evaluate_flat,
+          "keras.Model._evaluate(self: layer, data: tensors, parts: ints, dataset: dataset = None, own: int = 0, batch_size: int = None, "
+          "verbose: int = 1, steps: int = None, callbacks: list<callback> = None) -> value",
+          "The loss and the metrics over all batches, by name.")
+{
+    tw__trainer *t = trainer_for(args->self, args->own, true);
+    tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .parts = parts_of(args->parts),
+                                 .batch_size = args->batch_size, .rows = -1 };
+    tw__feed feed = { 0 };
+    tw__dict logs = { 0 };
+    tw_status status = t ? check_parts("evaluate", options.parts, args->data, args->dataset) : tw__error_status();
+    if (status == TW_OK)
+        status = tw__feed_open(&feed, &options, "evaluate");
+    if (status == TW_OK)
+        status = tw__evaluate_run(t, &feed, args->steps, (int)args->verbose, args->callbacks, &logs);
+    tw__feed_close(&feed);
+    if (status == TW_OK)
+        return tw__dict_take(&logs);
+    tw__logs_free(&logs);
+    return (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+/* ---- one batch ---- */
+
+static tw_value on_batch(tw__trainer *t, tw__mode mode, const tw__feed_options *options, bool reset)
+{
+    tw__feed feed = { 0 };
+    tw__dict logs = { 0 };
+    tw_tensor **results = NULL;
+    int count = 0;
+    bool end = false;
+    tw__feed_options whole = *options;
+    whole.rows = -1;
+    whole.batch_size = options->arrays[0]->shape.rank > 0 && options->arrays[0]->shape.dims[0] > 0 ? options->arrays[0]->shape.dims[0] : 1;
+    tw_status status = tw__feed_open(&feed, &whole, mode == TW_TRAIN_MODE ? "train_on_batch" : "test_on_batch");
+    if (status == TW_OK && reset)
+        status = tw__trainer_reset(t);
+    if (status == TW_OK)
+        status = tw__feed_epoch(&feed);
+    if (status == TW_OK)
+        status = tw__feed_next(&feed, &end);
+    if (status == TW_OK)
+        status = tw__trainer_step(t, mode, feed.batch, feed.specs, feed.parts, &results, &count);
+    if (status == TW_OK)
+        status = tw__step_logs(&t->steps[mode], results, count, NULL, &logs);
+    for (int i = 0; i < count && results; i++)
+        tw_release(results[i]);
+    tw__free(results);
+    tw__feed_close(&feed);
+    if (status == TW_OK)
+        return tw__dict_take(&logs);
+    tw__logs_free(&logs);
+    return (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+TW_METHOD(model_on_batch,
+          "keras.Model._on_batch(self: layer, mode: int, data: tensors, parts: ints, own: int = 0, class_weight: value = None, "
+          "reset_metrics: bool = True) -> value",
+          "One step of training (0) or evaluation (1) over a batch; the metrics by name.")
+{
+    tw__trainer *t = trainer_for(args->self, args->own, true);
+    tw__feed_options options = { .arrays = args->data.items, .parts = parts_of(args->parts), .class_weight = &args->class_weight };
+    if (!t || check_parts("train_on_batch", options.parts, args->data, NULL) != TW_OK)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    return on_batch(t, args->mode ? TW_TEST_MODE : TW_TRAIN_MODE, &options, !args->no_reset_metrics);
+}
+
+/* ---- small properties ---- */
+
+TW_PROPERTY(model_stop, "keras.Model.stop_training(self: layer) -> bool", "Whether the training shall end after this batch.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    return t && t->stop_training;
+}
+
+TW_METHOD(model_set_stop, "keras.Model._set_stop_training(self: layer, value: bool)", "Ends the training after this batch.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    if (!t)
+        return tw__error_status();
+    t->stop_training = args->value;
+    return TW_OK;
+}
+
+TW_METHOD(model_training_state, "keras.Model._training_state(self: layer) -> value",
+          "What compile was given, and more: compiled, optimizer, history, run_eagerly, the number of training steps.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    tw__dict dict = { 0 };
+    if (!t)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    tw__dict_put(&dict, "compiled", (tw_value){ .kind = TW_VALUE_BOOL, .b = t->compiled });
+    tw__dict_put(&dict, "run_eagerly", (tw_value){ .kind = TW_VALUE_BOOL, .b = t->run_eagerly });
+    tw__dict_put(&dict, "steps", (tw_value){ .kind = TW_VALUE_INT, .i = t->train_count });
+    void *objects[] = { t->optimizer, t->history };
+    static const char *const names[] = { "optimizer", "history" };
+    for (int i = 0; i < 2; i++) {
+        if (objects[i])
+            tw__dict_put(&dict, names[i], (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(objects[i]) });
+    }
+    return tw__dict_take(&dict);
+}
+
+/* ---- for C programs ---- */
+
+void tw_model_stop_training(tw_model *model)
+{
+    tw__trainer *t = tw__trainer_of(model);
+    if (t)
+        t->stop_training = true;
+}
+
+static tw_value named_value(tw_named named)
+{
+    if (!named)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    return tw__named_is_object(named) ? (tw_value){ .kind = TW_VALUE_OBJECT, .object = (void *)named } : tw__value_str(named);
+}
+
+/* A list of names and objects; those are taken. */
+static tw_value names_value(tw_objects names)
+{
+    tw_value *items = names.count > 0 ? tw__alloc_array((size_t)names.count, sizeof *items) : NULL;
+    for (int64_t i = 0; i < names.count; i++) {
+        if (items)
+            items[i] = named_value(names.items[i]);
+        else if (names.items[i] && tw__named_is_object(names.items[i]))
+            tw_release(names.items[i]);
+    }
+    if (!items)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, names.count } };
+}
+
+tw_status tw_model_compile_(tw_model *model, const tw_compile_args *args)
+{
+    tw_model_compile_values_args given = {
+        .self = model, .optimizer = args->optimizer ? args->optimizer : "rmsprop", .loss = named_value(args->loss), .metrics = names_value(args->metrics),
+        .weighted_metrics = names_value(args->weighted_metrics), .run_eagerly = args->run_eagerly,
+        .steps_per_execution = args->steps_per_execution ? args->steps_per_execution : 1,
+    };
+    tw_status status = model ? tw__impl_model_compile_values(&given) : tw__fail(TW_INVALID_ARGUMENT, "tw_model_compile: the model is NULL");
+    tw_value_free(&given.loss);
+    tw_value_free(&given.metrics);
+    tw_value_free(&given.weighted_metrics);
+    if (args->optimizer && tw__named_is_object(args->optimizer))
+        tw_release(args->optimizer);
+    return status;
+}
+
+/* x (a tensor or a dataset), y and weights as a flat list; `arrays` has room for 3. */
+static tw_status gather(const char *who, void *x, tw_tensor *y, tw_tensor *weights, tw_tensor **arrays, tw_tensors *data, int64_t parts[3],
+                        tw_dataset **dataset)
+{
+    if (!x)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: x is NULL", who);
+    *dataset = NULL;
+    *data = (tw_tensors){ arrays, 0 };
+    if (tw__is(x, &tw__class_dataset)) {
+        *dataset = x;
+        if (y || weights)
+            return tw__fail(TW_VALUE_ERROR, "`y` argument is not supported when using dataset as input.");
+        if ((*dataset)->count < 1 || (*dataset)->count > 3)
+            return tw__fail(TW_VALUE_ERROR, "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %d tensors",
+                            (*dataset)->count);
+        for (int i = 0; i < 3; i++)
+            parts[i] = i < (*dataset)->count;
+        return TW_OK;
+    }
+    if (!tw__is(x, &tw__tensor_class))
+        return tw__fail(TW_TYPE_ERROR, "%s: x is a %s, expected a tensor or a dataset", who, tw_class_name(x));
+    tw_tensor *all[] = { x, y, weights };
+    for (int i = 0; i < 3; i++) {
+        parts[i] = all[i] != NULL;
+        if (all[i])
+            arrays[data->count++] = all[i];
+    }
+    return TW_OK;
+}
+
+static int64_t or_none(int64_t given)
+{
+    return given ? given : TW_NO_INT;
+}
+
+tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args)
+{
+    tw_tensor *arrays[3], *others[3];
+    int64_t parts[3], other_parts[3] = { 0 };
+    tw_model_fit_flat_args given = {
+        .self = model, .batch_size = or_none(args->batch_size), .epochs = args->epochs ? args->epochs : 1,
+        .verbose = args->verbose == TW_ZERO ? 0 : args->verbose ? args->verbose : 1, .callbacks = args->callbacks,
+        .validation_split = args->validation_split, .no_shuffle = args->no_shuffle, .initial_epoch = args->initial_epoch,
+        .steps_per_epoch = or_none(args->steps_per_epoch), .validation_steps = or_none(args->validation_steps),
+        .validation_batch_size = or_none(args->validation_batch_size), .validation_freq = { &args->validation_freq, args->validation_freq ? 1 : 0, true },
+    };
+    tw_status status = model ? gather("fit", x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset)
+                             : tw__fail(TW_INVALID_ARGUMENT, "tw_model_fit: the model is NULL");
+    given.parts = (tw_ints){ parts, 3, true };
+    void *validation = args->validation_data ? (void *)args->validation_data : args->validation_x;
+    if (status == TW_OK && validation) {
+        status = gather("fit: validation", validation, args->validation_y, NULL, others, &given.validation, other_parts, &given.validation_dataset);
+        given.validation_parts = (tw_ints){ other_parts, 3, true };
+    }
+    tw_callback *history = status == TW_OK ? tw__impl_model_fit_flat(&given) : NULL;
+    for (int64_t i = 0; i < args->callbacks.count; i++)
+        tw_release(args->callbacks.items[i]);
+    return history;
+}
+
+tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *args)
+{
+    tw_tensor *arrays[3];
+    int64_t parts[3];
+    tw_model_evaluate_flat_args given = { .self = model, .batch_size = or_none(args->batch_size), .callbacks = args->callbacks,
+                                          .verbose = args->verbose == TW_ZERO ? 0 : args->verbose ? args->verbose : 1,
+                                          .steps = or_none(args->steps_per_epoch) };
+    tw_status status = model ? gather("evaluate", x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset)
+                             : tw__fail(TW_INVALID_ARGUMENT, "tw_model_evaluate: the model is NULL");
+    given.parts = (tw_ints){ parts, 3, true };
+    tw_value logs = status == TW_OK ? tw__impl_model_evaluate_flat(&given) : (tw_value){ .kind = TW_VALUE_NONE };
+    for (int64_t i = 0; i < args->callbacks.count; i++)
+        tw_release(args->callbacks.items[i]);
+    return logs;
+}
+
+static tw_value one_batch(tw_model *model, tw__mode mode, tw_tensor *x, tw_tensor *y)
+{
+    tw_tensor *arrays[3];
+    int64_t parts[3];
+    tw_dataset *dataset;
+    tw_model_on_batch_args given = { .self = model, .mode = mode };
+    tw_status status = model ? gather("train_on_batch", x, y, NULL, arrays, &given.data, parts, &dataset)
+                             : tw__fail(TW_INVALID_ARGUMENT, "train_on_batch: the model is NULL");
+    given.parts = (tw_ints){ parts, 3, true };
+    return status == TW_OK ? tw__impl_model_on_batch(&given) : (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+tw_value tw_model_train_on_batch(tw_model *model, tw_tensor *x, tw_tensor *y)
+{
+    return one_batch(model, TW_TRAIN_MODE, x, y);
+}
+
+tw_value tw_model_test_on_batch(tw_model *model, tw_tensor *x, tw_tensor *y)
+{
+    return one_batch(model, TW_TEST_MODE, x, y);
+}

@@ -1,0 +1,497 @@
+/* One step over a batch: the model, the loss, the gradients and their application, the metrics. The steps of fit, evaluate and predict are C
+ * functions that are traced as any function is (function/public.c), so that the plan joins what they do; eager if compile says so. */
+#include <math.h>
+
+#include "graph/graph.h"
+#include "keras/models/training.h"
+#include "op/gradient.h"
+
+static void release_all(tw_tensor **tensors, int count)
+{
+    for (int i = 0; tensors && i < count; i++)
+        tw_release(tensors[i]);
+    tw__free(tensors);
+}
+
+/* ---- the model ---- */
+
+tw_status tw__trainer_forward(tw__trainer *t, tw_tensor *const *x, int count, int training, tw_tensor ***outputs, int *output_count)
+{
+    char **names = NULL;
+    *outputs = NULL;
+    *output_count = 0;
+    if (t->own & TW_OWN_CALL && tw__training_hook.forward) {
+        TW_TRY(tw__training_hook.forward(t->model, x, count, training, outputs, output_count, &names));
+    } else if (count != 1) {
+        return tw__fail(TW_INVALID_ARGUMENT, "model \"%s\" is given %d inputs, expected 1", t->model->name, count);
+    } else {
+        if (!(*outputs = tw__alloc_array(1, sizeof **outputs)))
+            return tw__error_status();
+        *output_count = 1;
+        if (!((*outputs)[0] = tw__layer_call(t->model, x[0], training))) {
+            tw__free(*outputs);
+            *outputs = NULL;
+            return tw__error_status();
+        }
+    }
+    tw_status status = *output_count > 0 ? tw__trainer_set_outputs(t, *output_count, names)
+                                         : tw__fail(TW_VALUE_ERROR, "model \"%s\" gave no outputs", t->model->name);
+    tw__names_free(names, *output_count);
+    if (status != TW_OK) {
+        release_all(*outputs, *output_count);
+        *outputs = NULL;
+    }
+    return status;
+}
+
+/* ---- labels, predictions and weights of one output ---- */
+
+typedef struct matched {
+    tw_tensor *y, *prediction, *weight, *mask; /* new references; weight and mask may be NULL */
+} matched;
+
+static tw_tensor *with_last_axis(tw_tensor *tensor)
+{
+    tw_auto tw_tensor *last = tw_tensor_int(-1);
+    return last ? TW_BINARY(ExpandDims, tensor, last) : NULL;
+}
+
+static tw_status match(tw_tensor *y, tw_tensor *prediction, tw_tensor *weight, matched *m)
+{
+    bool column = prediction->shape.rank == 2;
+    tw_auto tw_tensor *labels = y->shape.rank == 1 && column ? with_last_axis(y) : tw_retain(y);
+    bool alike = labels && ((tw__dtype_is_float(y->dtype) && tw__dtype_is_float(prediction->dtype)) ||
+                            (tw__dtype_is_integer(y->dtype) && tw__dtype_is_integer(prediction->dtype)));
+    *m = (matched){ .prediction = tw_retain(prediction) };
+    m->y = !labels ? NULL : alike ? tw__cast(labels, prediction->dtype) : tw_retain(labels);
+    if (m->y && weight) {
+        tw_auto tw_tensor *shaped = weight->shape.rank == 1 && column ? with_last_axis(weight) : tw_retain(weight);
+        m->weight = shaped ? tw__cast(shaped, prediction->dtype) : NULL;
+    }
+    if (!m->y || (weight && !m->weight))
+        return tw__error_status();
+    tw_tensor *mask = tw__mask_of(prediction);
+    if (!mask)
+        return TW_OK;
+    if (!(m->mask = tw__cast(mask, prediction->dtype)))
+        return tw__error_status();
+    tw_auto tw_tensor *given = m->weight, *shaped = given ? tw__match_weights(given, m->mask) : NULL;
+    m->weight = !given ? tw_retain(m->mask) : shaped ? TW_BINARY(Mul, shaped, m->mask) : NULL;
+    return m->weight ? TW_OK : tw__error_status();
+}
+
+static void unmatch(matched *m)
+{
+    tw_release(m->y);
+    tw_release(m->prediction);
+    tw_release(m->weight);
+    tw_release(m->mask);
+}
+
+/* One tensor for all outputs, or one for each; NULL: none. */
+static tw_tensor *of_output(tw_tensor *const *tensors, int count, int i)
+{
+    return count == 1 ? tensors[0] : i < count ? tensors[i] : NULL;
+}
+
+/* ---- the loss ---- */
+
+static tw_tensor *rows_of(tw_tensor *tensor)
+{
+    if (tensor->shape.rank > 0 && tensor->shape.dims[0] >= 0)
+        return tw_tensor_float((float)tensor->shape.dims[0]);
+    tw_auto tw_tensor *shape = TW_UNARY(Shape, tensor), *zero = tw_tensor_int(0);
+    tw_auto tw_tensor *axis = tw_tensor_int(0);
+    tw_auto tw_tensor *rows = shape && zero && axis ? tw__call(&tw__op_GatherV2, TW_IN(shape, zero, axis), 3, NULL, 0) : NULL;
+    return rows ? tw__cast(rows, TW_FLOAT32) : NULL;
+}
+
+static tw_status update_mean(tw_metric *mean, tw_tensor *value, tw_tensor *rows)
+{
+    if (!rows)
+        return tw__error_status();
+    return tw__impl_mean_update_state(&(tw_mean_update_state_args){ .self = mean, .values = value, .sample_weight = rows });
+}
+
+/* total += part; takes the part. */
+static tw_status add_to(tw_tensor **total, tw_tensor *part)
+{
+    if (!part)
+        return tw__error_status();
+    tw_tensor *sum = *total ? TW_G2(AddV2, *total, part) : part;
+    *total = sum;
+    return sum ? TW_OK : tw__error_status();
+}
+
+static tw_status add_output(tw__trainer *t, int i, tw_tensor *y, tw_tensor *prediction, tw_tensor *weight, tw_tensor **total, tw_tensor **rows)
+{
+    matched m = { 0 };
+    tw_tensor *value = NULL;
+    tw_status status = match(y, prediction, weight, &m);
+    if (status == TW_OK) {
+        value = tw__impl_loss_call(&(tw_loss_call_args){
+            .self = t->losses[i], .y_true = m.y, .y_pred = m.prediction, .sample_weight = m.weight });
+        status = value ? TW_OK : tw__error_status();
+    }
+    if (status == TW_OK && !*rows && !(*rows = rows_of(m.y)))
+        status = tw__error_status();
+    if (status == TW_OK && t->means)
+        status = update_mean(t->means[i], value, *rows);
+    if (status == TW_OK && !isnan(t->weights[i]))
+        value = TW_G2(Mul, value, tw__float_scalar(value->dtype, t->weights[i]));
+    unmatch(&m);
+    if (status == TW_OK)
+        return add_to(total, value);
+    tw_release(value);
+    return status;
+}
+
+tw_tensor *tw__trainer_loss(tw__trainer *t, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
+                            tw_tensor *const *weights, int weight_count)
+{
+    tw_tensor *total = NULL;
+    tw_auto tw_tensor *rows = NULL;
+    tw_status status = tw__trainer_build_losses(t);
+    if (status == TW_OK && y_count > 1 && y_count != count)
+        status = tw__fail(TW_VALUE_ERROR, "model \"%s\" has %d outputs, and there are %d labels", t->model->name, count, y_count);
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        tw_tensor *labels = of_output(y, y_count, i);
+        if (labels && t->losses[i])
+            status = add_output(t, i, labels, predictions[i], of_output(weights, weight_count, i), &total, &rows);
+    }
+    tw_tensors further = { 0 }; /* regularizers, add_loss */
+    if (status == TW_OK)
+        status = tw__layer_losses_of(t->model, &further);
+    for (int64_t i = 0; status == TW_OK && i < further.count; i++) {
+        tw_tensor *cast = total ? tw__cast(further.items[i], total->dtype) : tw_retain(further.items[i]);
+        status = add_to(&total, cast);
+    }
+    tw_tensors_free(&further);
+    if (status == TW_OK && total)
+        status = tw__impl_mean_update_state(&(tw_mean_update_state_args){ .self = t->total, .values = total, .sample_weight = rows });
+    if (status == TW_OK && total)
+        return total;
+    if (status == TW_OK && t->loss.kind == TW_VALUE_NONE)
+        tw__fail(TW_VALUE_ERROR, "No loss found. You may have forgotten to provide a `loss` argument in the `compile()` method.");
+    else if (status == TW_OK)
+        tw__fail(TW_TYPE_ERROR, "Target data is missing. Your model was compiled with a loss argument and so expects target data.");
+    tw_release(total);
+    return NULL;
+}
+
+tw_status tw__trainer_update(tw__trainer *t, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
+                             tw_tensor *const *weights, int weight_count)
+{
+    TW_TRY(tw__trainer_build_metrics(t, y, y_count, predictions));
+    tw_status status = TW_OK;
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        tw_tensor *labels = of_output(y, y_count, i);
+        bool any = false;
+        for (int k = 0; k < t->list_count; k++)
+            any |= t->list[k].output == i;
+        if (!labels || !any)
+            continue;
+        matched m = { 0 };
+        status = match(labels, predictions[i], of_output(weights, weight_count, i), &m);
+        for (int k = 0; status == TW_OK && k < t->list_count; k++) {
+            if (t->list[k].output == i)
+                status = tw__metric_update(t->list[k].metric, m.y, m.prediction, t->list[k].weighted ? m.weight : m.mask);
+        }
+        unmatch(&m);
+    }
+    return status;
+}
+
+static tw_status set_outputs(tw__trainer *t, int64_t count, const tw_value *names)
+{
+    if (t && names->kind == TW_VALUE_LIST && names->list.count == count) {
+        char **texts = tw__alloc_array((size_t)count + 1, sizeof *texts);
+        for (int64_t i = 0; texts && i < count; i++)
+            texts[i] = names->list.items[i].kind == TW_VALUE_STR ? (char *)names->list.items[i].s.data : NULL;
+        tw_status status = texts ? tw__trainer_set_outputs(t, (int)count, texts) : tw__error_status();
+        tw__free(texts);
+        return status;
+    }
+    return t ? tw__trainer_set_outputs(t, (int)count, NULL) : tw__error_status();
+}
+
+TW_METHOD(model_compute_loss,
+          "keras.Model._compute_loss(self: layer, y: tensors, predictions: tensors, weights: tensors, names: value = None) -> tensor",
+          "The loss of predictions as compile says; names are the outputs'.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    if (set_outputs(t, args->predictions.count, &args->names) != TW_OK)
+        return NULL;
+    return tw__trainer_loss(t, args->y.items, (int)args->y.count, args->predictions.items, (int)args->predictions.count, args->weights.items,
+                            (int)args->weights.count);
+}
+
+TW_METHOD(model_update_metrics,
+          "keras.Model._update_metrics(self: layer, y: tensors, predictions: tensors, weights: tensors, names: value = None)",
+          "Brings the compiled metrics up to date.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    TW_TRY(set_outputs(t, args->predictions.count, &args->names));
+    return tw__trainer_update(t, args->y.items, (int)args->y.count, args->predictions.items, (int)args->predictions.count, args->weights.items,
+                              (int)args->weights.count);
+}
+
+/* ---- the steps ---- */
+
+static tw_tensor *loss_of(tw__trainer *t, tw_tensor *const *batch, tw__parts parts, tw_tensor *const *predictions, int count)
+{
+    tw_tensor *const *y = batch + parts.x;
+    if (t->own & TW_OWN_LOSS && tw__training_hook.losses) {
+        tw_tensor *loss = NULL, **all = tw__alloc_array((size_t)(parts.x + parts.y + parts.weights + count), sizeof *all);
+        if (!all)
+            return NULL;
+        int total = parts.x + parts.y + parts.weights;
+        memcpy(all, batch, (size_t)total * sizeof *all);
+        memcpy(all + total, predictions, (size_t)count * sizeof *all);
+        tw__training_hook.losses(t->model, false, all, total + count, &loss);
+        tw__free(all);
+        return loss;
+    }
+    return tw__trainer_loss(t, y, parts.y, predictions, count, y + parts.y, parts.weights);
+}
+
+static tw_status apply(tw__trainer *t, tw_tape *tape, tw_tensor *loss)
+{
+    tw_variable **variables;
+    int64_t count;
+    TW_TRY(tw__collect_variables(&t->model->trackable, TW_TRAINABLE_VARIABLES, &variables, &count));
+    tw_objects list = { (void *const *)variables, count };
+    tw_tensors gradients = tw__tape_gradient_of(
+        &(tw_tape_gradient_args){ .self = tape, .target = TW_OBJECTS(loss), .sources = list, .unconnected_gradients = "none" });
+    tw_status status = gradients.items ? TW_OK : tw__error_status();
+    tw__text missing = { 0 };
+    int64_t absent = 0;
+    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+        if (!gradients.items[i])
+            tw__text_format(&missing, "%s'%s'", absent++ ? ", " : "", variables[i]->name);
+    }
+    if (absent && absent < count && !missing.failed)
+        tw__log("WARNING", "Gradients do not exist for variables [%s] when minimizing the loss. If you're using `model.compile()`, did you forget to "
+                "provide a `loss` argument?", missing.data);
+    tw__text_free(&missing);
+    if (status == TW_OK) {
+        tw_variable *step = tw__impl_optimizer_apply_gradients(
+            &(tw_optimizer_apply_gradients_args){ .self = t->optimizer, .gradients = gradients, .variables = list });
+        status = step ? TW_OK : tw__error_status();
+        tw_release(step);
+    }
+    tw_tensors_free(&gradients);
+    tw__free(variables);
+    return status;
+}
+
+/* The values of all metrics; the step learns their names. */
+static tw_status results_of(tw__trainer *t, tw__step *step, tw_tensor ***results, int *count)
+{
+    tw_metric **metrics;
+    int n;
+    TW_TRY(tw__trainer_metrics(t, &metrics, &n));
+    tw_objects own = { 0 };
+    tw_status status = TW_OK;
+    if (t->own & TW_OWN_METRICS && tw__training_hook.metrics) {
+        tw__free(metrics);
+        metrics = NULL;
+        TW_TRY(tw__training_hook.metrics(t->model, &own));
+        n = (int)own.count;
+    }
+    tw_tensor **values = tw__alloc_array((size_t)n + 1, sizeof *values);
+    char **names = tw__alloc_array((size_t)n + 1, sizeof *names);
+    if (!values || !names)
+        status = tw__error_status();
+    for (int i = 0; status == TW_OK && i < n; i++) {
+        tw_metric *metric = metrics ? metrics[i] : own.items[i];
+        values[i] = tw__metric_result(metric);
+        names[i] = values[i] ? tw__strdup(metric->layer.name) : NULL;
+        if (!names[i])
+            status = tw__error_status();
+    }
+    tw__free(metrics);
+    tw_objects_free(&own);
+    if (status != TW_OK) {
+        release_all(values, n);
+        tw__names_free(names, n);
+        return status;
+    }
+    tw__names_free(step->names, step->name_count);
+    step->names = names;
+    step->name_count = *count = n;
+    *results = values;
+    return TW_OK;
+}
+
+static tw_status own_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_tensor ***results, int *count)
+{
+    tw__step *step = &t->steps[mode];
+    char **names = NULL;
+    TW_TRY(tw__training_hook.step(t->model, (int)mode, in.items, (int)in.count, results, count, &names));
+    tw__names_free(step->names, step->name_count);
+    step->names = names;
+    step->name_count = *count;
+    return TW_OK;
+}
+
+static tw_status usual_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_tensor ***results, int *count)
+{
+    tw__step *step = &t->steps[mode];
+    tw__parts parts = step->parts;
+    tw_tensor **predictions = NULL, *const *y = in.items + parts.x;
+    int outputs = 0;
+    tw_auto tw_tape *tape = NULL;
+    if (mode == TW_PREDICT_MODE)
+        return tw__trainer_forward(t, in.items, parts.x, 0, results, count);
+    if (mode == TW_TRAIN_MODE && !(tape = tw_tape_start()))
+        return tw__error_status();
+    tw_status status = tw__trainer_forward(t, in.items, parts.x, mode == TW_TRAIN_MODE, &predictions, &outputs);
+    tw_tensor *loss = status == TW_OK ? loss_of(t, in.items, parts, predictions, outputs) : NULL;
+    if (tape)
+        tw__tape_stop(tape);
+    if (status == TW_OK && !loss)
+        status = tw__error_status();
+    if (status == TW_OK && mode == TW_TRAIN_MODE)
+        status = apply(t, tape, loss);
+    if (status == TW_OK && t->own & TW_OWN_UPDATE && tw__training_hook.losses) {
+        tw_tensor *none = NULL;
+        int total = (int)in.count;
+        tw_tensor **all = tw__alloc_array((size_t)(total + outputs), sizeof *all);
+        if (all) {
+            memcpy(all, in.items, (size_t)total * sizeof *all);
+            memcpy(all + total, predictions, (size_t)outputs * sizeof *all);
+            status = tw__training_hook.losses(t->model, true, all, total + outputs, &none);
+        } else {
+            status = tw__error_status();
+        }
+        tw__free(all);
+    } else if (status == TW_OK) {
+        status = tw__trainer_update(t, y, parts.y, predictions, outputs, y + parts.y, parts.weights);
+    }
+    if (status == TW_OK)
+        status = results_of(t, step, results, count);
+    tw_release(loss);
+    release_all(predictions, outputs);
+    return status;
+}
+
+static tw_tensors run_step(tw__trainer *t, tw__mode mode, tw_tensors in)
+{
+    static const int own[TW_MODES] = { TW_OWN_TRAIN_STEP, TW_OWN_TEST_STEP, TW_OWN_PREDICT_STEP };
+    tw_tensor **results = NULL;
+    int count = 0;
+    tw_status status = t->own & own[mode] && tw__training_hook.step ? own_step(t, mode, in, &results, &count)
+                                                                    : usual_step(t, mode, in, &results, &count);
+    if (status != TW_OK)
+        return TW_GIVE_FAILURE;
+    return (tw_tensors){ results, count };
+}
+
+static tw_tensors train_body(void *user, tw_tensors in)
+{
+    return run_step(user, TW_TRAIN_MODE, in);
+}
+
+static tw_tensors test_body(void *user, tw_tensors in)
+{
+    return run_step(user, TW_TEST_MODE, in);
+}
+
+static tw_tensors predict_body(void *user, tw_tensors in)
+{
+    return run_step(user, TW_PREDICT_MODE, in);
+}
+
+/* ---- running ---- */
+
+static bool fits(const tw__step *step, tw_tensor *const *batch, const tw_spec *specs, int count)
+{
+    if (!step->concrete || step->spec_count != count)
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (batch[i]->dtype != step->specs[i].dtype || !tw__shape_compatible(&batch[i]->shape, &step->specs[i].shape) ||
+            !tw__shape_equal(&specs[i].shape, &step->specs[i].shape))
+            return false;
+    }
+    return true;
+}
+
+static tw_status find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, int count)
+{
+    static const struct {
+        tw_body body;
+        const char *name;
+    } kinds[TW_MODES] = { { train_body, "train_function" }, { test_body, "test_function" }, { predict_body, "predict_function" } };
+    tw__step *step = &t->steps[mode];
+    if (!step->function && !(step->function = tw_function_new(kinds[mode].body, t, .name = kinds[mode].name)))
+        return tw__error_status();
+    tw_spec *copy = tw__alloc_array((size_t)count + 1, sizeof *copy);
+    if (!copy)
+        return tw__error_status();
+    for (int i = 0; i < count; i++) {
+        copy[i] = (tw_spec){ batch[i]->dtype, specs[i].shape };
+        if (!tw__shape_compatible(&batch[i]->shape, &copy[i].shape))
+            copy[i].shape = batch[i]->shape;
+    }
+    tw__function *found = tw__function_concrete(step->function, copy, count);
+    if (!found) {
+        tw__free(copy);
+        return tw__error_status();
+    }
+    tw__set(&step->concrete, found);
+    tw_release(found);
+    tw__free(step->specs);
+    step->specs = copy;
+    step->spec_count = count;
+    return TW_OK;
+}
+
+tw_status tw__trainer_step(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, tw__parts parts,
+                           tw_tensor ***results, int *count)
+{
+    tw__step *step = &t->steps[mode];
+    int inputs = parts.x + parts.y + parts.weights;
+    if (memcmp(&step->parts, &parts, sizeof parts) != 0) { /* the same tensors may mean other things */
+        tw_release(step->function);
+        step->function = NULL;
+        tw__set(&step->concrete, NULL);
+    }
+    step->parts = parts;
+    if (t->run_eagerly) {
+        tw_tensors given = run_step(t, mode, (tw_tensors){ (tw_tensor **)batch, inputs });
+        if (given.count < 0)
+            return tw__error_status();
+        *results = given.items;
+        *count = (int)given.count;
+        return TW_OK;
+    }
+    if (!fits(step, batch, specs, inputs))
+        TW_TRY(find_graph(t, mode, batch, specs, inputs));
+    *count = step->concrete->output_count;
+    if (!(*results = tw__alloc_array((size_t)*count + 1, sizeof **results)))
+        return tw__error_status();
+    tw_status status = tw__function_call(step->concrete, batch, *results);
+    if (status != TW_OK) {
+        tw__free(*results);
+        *results = NULL;
+    }
+    return status;
+}
+
+tw_status tw__step_logs(const tw__step *step, tw_tensor *const *results, int count, const char *prefix, tw__dict *logs)
+{
+    for (int i = 0; i < count && i < step->name_count; i++) {
+        tw_value value = { .kind = TW_VALUE_TENSOR, .tensor = results[i] };
+        if (results[i]->count == 1 && results[i]->data && results[i]->shape.rank == 0 && tw_dtype_size(results[i]->dtype) && results[i]->dtype != TW_STRING)
+            value = tw__dtype_is_integer(results[i]->dtype) ? (tw_value){ .kind = TW_VALUE_INT, .i = tw_tensor_int_at(results[i], 0) }
+                                                            : (tw_value){ .kind = TW_VALUE_FLOAT, .f = tw_tensor_double_at(results[i], 0) };
+        else
+            tw_retain(results[i]);
+        char *name = prefix ? tw__format("%s%s", prefix, step->names[i]) : NULL;
+        tw_status status = prefix && !name ? tw__error_status() : tw__logs_set(logs, name ? name : step->names[i], value);
+        tw__free(name);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}

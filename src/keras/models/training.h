@@ -1,0 +1,142 @@
+/* Training from the inside: what compile leaves behind, the steps that are traced, where batches come from, the loop.
+ *
+ *     compile (compile.c)  ->  trainer  <-  fit, evaluate, predict (fit.c): feed (feed.c) -> step (step.c) -> logs -> callbacks
+ *
+ * A batch is a flat list of tensors: those of x, of y, of the weights. A step is a function over such a list, traced once; its results are the
+ * values of the metrics, whose names the trainer keeps. */
+#ifndef TW_TRAINING_H
+#define TW_TRAINING_H
+
+#include "data/data.h"
+#include "keras/callbacks/callbacks.h"
+#include "keras/losses/losses.h"
+#include "keras/metrics/metrics.h"
+#include "keras/optimizers/optimizers.h"
+
+typedef enum tw__mode { TW_TRAIN_MODE, TW_TEST_MODE, TW_PREDICT_MODE, TW_MODES } tw__mode;
+
+/* How many tensors of a batch are x, y and weights. */
+typedef struct tw__parts {
+    int x, y, weights;
+} tw__parts;
+
+/* What an embedding language's model does itself. */
+enum {
+    TW_OWN_TRAIN_STEP = 1,   /* steps of its own, by mode */
+    TW_OWN_TEST_STEP = 2,
+    TW_OWN_PREDICT_STEP = 4,
+    TW_OWN_CALL = 8,         /* structures as inputs or outputs: the language calls the model */
+    TW_OWN_LOSS = 16,        /* compute_loss */
+    TW_OWN_METRICS = 32,     /* the list of metrics */
+    TW_OWN_UPDATE = 64       /* compute_metrics */
+};
+
+/* A metric of one output. */
+typedef struct tw__output_metric {
+    tw_metric *metric; /* a reference */
+    int output;
+    bool weighted;
+} tw__output_metric;
+
+typedef struct tw__step {
+    tw_function *function;
+    tw__function *concrete; /* the graph for batches like the last one; or NULL */
+    tw_spec *specs;         /* of that */
+    int spec_count;
+    tw__parts parts;        /* of the batches that it is traced for */
+    char **names;           /* of the results */
+    int name_count;
+} tw__step;
+
+struct tw__trainer {
+    tw_object object;
+    tw_layer *model;               /* whose it is; not held */
+    bool compiled, run_eagerly, stop_training;
+    int64_t steps_per_execution, train_count, test_count;
+    int own;                       /* TW_OWN_… */
+    tw_optimizer *optimizer;       /* or NULL */
+    tw_value loss, metrics, loss_weights, weighted_metrics; /* as given to compile */
+    /* From the first loss on. */
+    int output_count;              /* 0: not known yet */
+    char **output_names;
+    tw_loss **losses;              /* per output; NULL: none */
+    double *weights;               /* NaN: none */
+    tw_metric *total;              /* the mean of the whole loss */
+    tw_metric **means;             /* of each output's, if there are several; or NULL */
+    bool losses_built, metrics_built;
+    tw__output_metric *list;       /* in Keras's order */
+    int list_count;
+    tw__step steps[TW_MODES];
+    tw_callback *history;          /* of the last fit; or NULL */
+};
+
+/* ---- compile.c ---- */
+tw__trainer *tw__trainer_of(tw_layer *model); /* made if there is none; NULL: an error */
+tw_status tw__trainer_check(tw_layer *model, const char *what); /* it is a model, and compiled */
+void tw__trainer_forget_steps(tw__trainer *trainer);
+/* How many outputs there are, and their names (or NULL); once. */
+tw_status tw__trainer_set_outputs(tw__trainer *trainer, int count, char *const *names);
+tw_status tw__trainer_build_losses(tw__trainer *trainer);
+tw_status tw__trainer_build_metrics(tw__trainer *trainer, tw_tensor *const *y, int y_count, tw_tensor *const *predictions);
+/* All metrics of the model in order; borrowed, the list for tw__free. */
+tw_status tw__trainer_metrics(tw__trainer *trainer, tw_metric ***metrics, int *count);
+tw_status tw__trainer_reset(tw__trainer *trainer); /* the metrics */
+void tw__names_free(char **names, int count);
+
+/* ---- lookup.c ---- */
+tw_loss *tw__loss_get(const tw_value *value);     /* a new reference */
+/* Of a name other than "accuracy" and its like, which depend on shapes. */
+tw_metric *tw__metric_get(const char *name, const char *called);
+tw_status tw__metric_update(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *weight);
+tw_status tw__metric_reset(tw_metric *metric);
+tw_tensor *tw__metric_result(tw_metric *metric);
+
+/* ---- step.c ---- */
+/* Calls the model: new references in an array from tw__alloc. */
+tw_status tw__trainer_forward(tw__trainer *trainer, tw_tensor *const *x, int count, int training, tw_tensor ***outputs, int *output_count);
+/* The loss of a batch; the metrics of losses are brought up to date. NULL: an error. */
+tw_tensor *tw__trainer_loss(tw__trainer *trainer, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
+                            tw_tensor *const *weights, int weight_count);
+tw_status tw__trainer_update(tw__trainer *trainer, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
+                             tw_tensor *const *weights, int weight_count);
+/* One step over a batch, traced for batches that fit `specs`. The results are new references in an array from tw__alloc. */
+tw_status tw__trainer_step(tw__trainer *trainer, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, tw__parts parts,
+                           tw_tensor ***results, int *count);
+/* The results of a step by name. */
+tw_status tw__step_logs(const tw__step *step, tw_tensor *const *results, int count, const char *prefix, tw__dict *logs);
+
+/* ---- feed.c ---- */
+typedef struct tw__feed {
+    tw__parts parts;            /* of what it gives: with weights, where there are weights of classes */
+    int count;                  /* tensors of a batch before that */
+    tw_spec *specs;
+    int64_t steps;              /* batches of an epoch; -1: not known */
+    tw_tensor **batch;
+    /* of arrays */
+    tw_tensor **arrays;         /* references */
+    int64_t rows, batch_size, at;
+    bool shuffles;
+    tw__function *shuffler;
+    tw_tensor *numbers, *order; /* 0 … rows - 1, and shuffled */
+    /* of datasets */
+    struct tw_dataset *dataset; /* a reference */
+    tw__cursor *cursor;
+    /* weights of classes, by number */
+    tw_tensor *class_weights;   /* or NULL */
+} tw__feed;
+
+typedef struct tw__feed_options {
+    tw_tensor *const *arrays;   /* of a dataset: NULL */
+    struct tw_dataset *dataset;
+    tw__parts parts;
+    int64_t batch_size;         /* TW_NO_INT: 32 */
+    int64_t first, rows;        /* of the arrays; rows -1: all */
+    bool shuffle;
+    const tw_value *class_weight;
+} tw__feed_options;
+tw_status tw__feed_open(tw__feed *feed, const tw__feed_options *options, const char *who);
+void tw__feed_close(tw__feed *feed);
+tw_status tw__feed_epoch(tw__feed *feed);            /* begins again */
+tw_status tw__feed_next(tw__feed *feed, bool *end);  /* into feed->batch */
+
+#endif

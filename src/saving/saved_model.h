@@ -92,7 +92,6 @@ tw_status tw__structured_read(tw_string bytes, tw_value *value);
 tw_status tw__structured_write(tw__text *text, uint32_t number, const tw_value *value);
 /* The specs of a structure in the order of its tensors: dicts by their keys. `each` gets borrowed specs. */
 tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *context, const struct tw_type_spec *spec), void *context);
-tw_value tw__value_copy(const tw_value *value);
 
 /* ---- the objects (saved_model_objects.c) ---- */
 struct tw_saved_object {

@@ -431,25 +431,3 @@ tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *c
     tw__free(order);
     return status;
 }
-
-tw_value tw__value_copy(const tw_value *value)
-{
-    tw_value copy = *value;
-    if (value->kind == TW_VALUE_STR || value->kind == TW_VALUE_BYTES)
-        copy = text_value(value->s), copy.kind = copy.kind == TW_VALUE_STR ? value->kind : TW_VALUE_NONE;
-    else if (value->kind == TW_VALUE_TENSOR)
-        tw_retain(value->tensor);
-    else if (value->kind == TW_VALUE_OBJECT)
-        tw_retain(value->object);
-    else if (value->kind == TW_VALUE_SHAPE && (copy.shape = tw__alloc(sizeof *copy.shape)))
-        *copy.shape = *value->shape;
-    if (value->kind == TW_VALUE_SHAPE && !copy.shape)
-        copy.kind = TW_VALUE_NONE;
-    if (value->kind != TW_VALUE_LIST && value->kind != TW_VALUE_TUPLE && value->kind != TW_VALUE_DICT)
-        return copy;
-    copy.list.items = tw__alloc_array((size_t)value->list.count + 1, sizeof *copy.list.items);
-    copy.list.count = copy.list.items ? value->list.count : 0;
-    for (int64_t i = 0; i < copy.list.count; i++)
-        copy.list.items[i] = tw__value_copy(&value->list.items[i]);
-    return copy;
-}

@@ -6,7 +6,6 @@
 #include <thalweg/keras.h>
 
 #include "keras/keras.h"
-#include "saving/saved_model.h" /* tw__value_copy */
 
 enum { TW_EVENTS = TW_PREDICT_BATCH_END + 1 };
 extern const char *const tw__event_names[TW_EVENTS]; /* "on_train_begin", … */

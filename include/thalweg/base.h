@@ -55,6 +55,7 @@ typedef enum tw_status {
     TW_RUNTIME_ERROR = 106,
     TW_NOT_IMPLEMENTED_ERROR = 107,
     TW_LOOKUP_ERROR = 108,
+    TW_OS_ERROR = 109,
     TW_FOREIGN_ERROR = 199 /* an error of the embedding language, kept by it */
 } tw_status;
 

@@ -19,6 +19,8 @@ static PyObject *python_class(tw_status code)
         return PyExc_KeyError;
     case TW_LOOKUP_ERROR:
         return PyExc_LookupError;
+    case TW_OS_ERROR:
+        return PyExc_OSError;
     case TW_ATTRIBUTE_ERROR:
         return PyExc_AttributeError;
     case TW_ASSERTION_ERROR:

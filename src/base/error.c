@@ -96,11 +96,11 @@ const char *tw_status_name(tw_status status)
     };
     static const char *const python[] = {
         "TypeError", "ValueError", "IndexError", "KeyError", "AttributeError", "AssertionError", "RuntimeError",
-        "NotImplementedError",
+        "NotImplementedError", "LookupError", "OSError",
     };
     if ((int)status >= 0 && (size_t)status < sizeof canonical / sizeof *canonical)
         return canonical[status];
-    if (status >= TW_TYPE_ERROR && status <= TW_NOT_IMPLEMENTED_ERROR)
+    if (status >= TW_TYPE_ERROR && status <= TW_OS_ERROR)
         return python[status - TW_TYPE_ERROR];
     return "UNKNOWN";
 }

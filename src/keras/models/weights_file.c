@@ -1,38 +1,24 @@
-/* Model.save_weights and load_weights in TensorFlow's checkpoint format: the model is the root of the object graph, and the directory's
- * state file names the newest prefix. HDF5 is refused by name. A model that is not built yet gets its values as its weights come. */
+/* Model.save_weights and load_weights: in TensorFlow's checkpoint format the model is the root of the object graph, and the directory's
+ * state file names the newest prefix; a model that is not built yet gets its values as its weights come. Paths that end in .h5, .hdf5 or .keras mean
+ * HDF5 files (keras/saving). */
 #include <strings.h>
 
-#include "keras/keras.h"
+#include "keras/saving/h5.h"
 #include "saving/saving.h"
 
-static bool ends_with(const char *path, const char *end)
+/* Which of the two formats is meant. */
+static tw_status choose_format(const char *path, const char *format, bool *hdf5)
 {
-    size_t size = strlen(path), length = strlen(end);
-    return size >= length && strcmp(path + size - length, end) == 0;
-}
-
-static bool looks_like_hdf5(const char *path)
-{
-    return ends_with(path, ".h5") || ends_with(path, ".keras") || ends_with(path, ".hdf5");
-}
-
-static tw_status refuse_hdf5(const char *method, const char *path)
-{
-    return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "%s: HDF5 is not supported yet, got the path '%s'; a path without .h5, .hdf5 or .keras means a "
-                    "TensorFlow checkpoint", method, path);
-}
-
-static tw_status check_format(const char *path, const char *format)
-{
+    *hdf5 = tw__h5_is_path(path);
     if (!format)
-        return looks_like_hdf5(path) ? refuse_hdf5("save_weights", path) : TW_OK;
-    if (strcasecmp(format, "h5") == 0 || strcasecmp(format, "hdf5") == 0 || strcasecmp(format, "keras") == 0)
-        return refuse_hdf5("save_weights", path);
-    if (strcasecmp(format, "tf") != 0 && strcasecmp(format, "tensorflow") != 0)
+        return TW_OK;
+    bool checkpoint = strcasecmp(format, "tf") == 0 || strcasecmp(format, "tensorflow") == 0;
+    if (!checkpoint && strcasecmp(format, "h5") != 0 && strcasecmp(format, "hdf5") != 0 && strcasecmp(format, "keras") != 0)
         return tw__fail(TW_VALUE_ERROR, "Unknown format. Received: `save_format`=%s. Was expecting one of {\"tf\", \"h5\"}.", format);
-    if (looks_like_hdf5(path))
+    if (checkpoint && *hdf5)
         return tw__fail(TW_VALUE_ERROR, "save_weights got save_format=\"tf\"/\"tensorflow\", but the filepath (%s) looks like an HDF5 file. Omit "
                         "the \".h5\"/\".keras\" when saving in TensorFlow format.", path);
+    *hdf5 = !checkpoint;
     return TW_OK;
 }
 
@@ -44,14 +30,39 @@ static tw_status check_built(const tw_layer *model)
                     "inputs or `build()` is called with an `input_shape`.", model->name);
 }
 
-static tw_status check_overwrite(const char *path)
+/* Whether the file may be written: it is not there, or the user says so. */
+static tw_status may_write(const char *path, bool hdf5, bool *proceed)
 {
-    char *index = tw__format("%s.index", path);
-    if (!index)
-        return TW_RESOURCE_EXHAUSTED;
-    bool there = tw__path_exists(index);
+    char *index = tw__format("%s%s", path, hdf5 ? "" : ".index");
+    tw_status status = index ? tw__ask_overwrite(index, proceed) : TW_RESOURCE_EXHAUSTED;
     tw__free(index);
-    return there ? tw__fail(TW_ALREADY_EXISTS, "save_weights: %s.index exists and overwrite is False", path) : TW_OK;
+    return status;
+}
+
+static tw_status save_hdf5(tw_layer *model, const char *path)
+{
+    tw__hdf5_node *root = tw__hdf5_tree();
+    tw_status status = root ? tw__h5_put_weights(root, model) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK)
+        status = tw__hdf5_write(root, path);
+    tw__hdf5_free(root);
+    return status;
+}
+
+static tw_status load_hdf5(tw_layer *model, const char *path, bool by_name, bool skip_mismatch)
+{
+    if (!model->built && !tw__is(model, &tw__class_sequential))
+        return tw__fail(TW_VALUE_ERROR, "Unable to load weights saved in HDF5 format into a subclassed Model which has not created its variables "
+                        "yet. Call the Model first, then load the weights.");
+    TW_TRY(check_built(model));
+    tw__hdf5 *file = tw__h5_open(path);
+    if (!file)
+        return tw__error_status();
+    const tw__hdf5_node *weights = tw__hdf5_find(file->root, "model_weights"); /* of a whole model */
+    bool listed = tw__hdf5_attribute_find(file->root, "layer_names") != NULL;
+    tw_status status = tw__h5_load_weights(file, weights && !listed ? weights : file->root, model, by_name, skip_mismatch);
+    tw__hdf5_close(file);
+    return status;
 }
 
 static tw_checkpoint *checkpoint_of(tw_layer *model)
@@ -63,12 +74,15 @@ static tw_checkpoint *checkpoint_of(tw_layer *model)
 TW_METHOD(model_save_weights,
           "keras.Model.save_weights(self: layer, filepath: str, overwrite: bool = True, save_format: str = None, "
           "options: checkpoint_options = None)",
-          "Writes the weights as a TensorFlow checkpoint and makes it the directory's newest.")
+          "Writes the weights: as an HDF5 file if the path ends in .h5, else as a TensorFlow checkpoint, which becomes the directory's newest.")
 {
     TW_TRY(check_built(args->self));
-    TW_TRY(check_format(args->filepath, args->save_format));
+    bool hdf5 = false, proceed = true;
+    TW_TRY(choose_format(args->filepath, args->save_format, &hdf5));
     if (args->no_overwrite)
-        TW_TRY(check_overwrite(args->filepath));
+        TW_TRY(may_write(args->filepath, hdf5, &proceed));
+    if (!proceed || hdf5)
+        return proceed ? save_hdf5(args->self, args->filepath) : TW_OK;
     tw_auto tw_checkpoint *checkpoint = checkpoint_of(args->self);
     if (!checkpoint)
         return tw__error_status();
@@ -87,15 +101,15 @@ TW_METHOD(model_save_weights,
 TW_METHOD(model_load_weights,
           "keras.Model.load_weights(self: layer, filepath: str, skip_mismatch: bool = False, by_name: bool = False, "
           "options: checkpoint_options = None) -> load_status",
-          "Reads what save_weights wrote. Weights that are not made yet get their values when they are.")
+          "Reads what save_weights wrote. From a checkpoint, weights that are not made yet get their values when they are.")
 {
     tw_layer *model = args->self;
     if (args->skip_mismatch && !args->by_name) {
         tw__fail(TW_VALUE_ERROR, "When calling model.load_weights, skip_mismatch can only be set to True when by_name is True.");
         return NULL;
     }
-    if (looks_like_hdf5(args->filepath)) {
-        refuse_hdf5("load_weights", args->filepath);
+    if (tw__h5_is_path(args->filepath) || tw__hdf5_is(args->filepath)) {
+        load_hdf5(model, args->filepath, args->by_name, args->skip_mismatch);
         return NULL;
     }
     if (args->by_name) {

@@ -1,0 +1,26 @@
+/* Keras's HDF5 files: weights by layer (h5_weights.c) and whole models (h5_model.c). */
+#ifndef TW_KERAS_H5_H
+#define TW_KERAS_H5_H
+
+#include "format/hdf5.h"
+#include "keras/keras.h"
+
+#define TW_KERAS_VERSION "2.15.0"
+
+/* A layer's variables as these files order them: those that training changes first. For tw__free. */
+tw_status tw__h5_variables(tw_layer *layer, tw_variable ***variables, int64_t *count);
+/* Puts variables under their names into a group, which gets the list of names. */
+tw_status tw__h5_put_variables(tw__hdf5_node *group, tw_variable *const *variables, int64_t count);
+/* Puts the weights of all layers of a model into a group. */
+tw_status tw__h5_put_weights(tw__hdf5_node *group, tw_layer *model);
+/* The values that a group's list of names tells, for tw_tensors_free; .items is NULL after a failure. */
+tw_tensors tw__h5_values(tw__hdf5 *file, const tw__hdf5_node *group);
+/* Sets the weights of a model from such a group: by the layers' order, or by their names. */
+tw_status tw__h5_load_weights(tw__hdf5 *file, const tw__hdf5_node *group, tw_layer *model, bool by_name, bool skip_mismatch);
+/* Opens a file; one that is not there is reported as h5py does. */
+tw__hdf5 *tw__h5_open(const char *path);
+bool tw__h5_is_path(const char *path); /* ends in .h5, .keras or .hdf5 */
+/* Asks the user whether a file that is there may be replaced; *proceed is true at once if there is none. */
+tw_status tw__ask_overwrite(const char *path, bool *proceed);
+
+#endif

@@ -1,0 +1,383 @@
+/* Weights in HDF5 files: a group per layer with an attribute `weight_names` and arrays of these names; the group above has `layer_names` in the
+ * model's order, `backend` and `keras_version`. Variables of the model itself stand in `top_level_model_weights`.
+ *
+ * Loading goes by the order of the layers that have weights, or by their names. All values are read and checked before the first is set. */
+#include "keras/losses/losses.h"
+#include "keras/saving/h5.h"
+
+#define TOP_LEVEL "top_level_model_weights"
+
+bool tw__h5_is_path(const char *path)
+{
+    return tw__ends_with(path, ".h5") || tw__ends_with(path, ".keras") || tw__ends_with(path, ".hdf5");
+}
+
+tw__hdf5 *tw__h5_open(const char *path)
+{
+    if (!tw__path_exists(path)) {
+        tw__fail(TW_OS_ERROR, "[Errno 2] Unable to synchronously open file (unable to open file: name = '%s', errno = 2, error message = 'No such "
+                 "file or directory', flags = 0, o_flags = 0)", path);
+        return NULL;
+    }
+    return tw__hdf5_open(path);
+}
+
+tw_status tw__h5_variables(tw_layer *layer, tw_variable ***variables, int64_t *count)
+{
+    tw_variable **fixed = NULL, **trained = NULL;
+    int64_t fixed_count = 0, trained_count = 0;
+    *variables = NULL;
+    *count = 0;
+    tw_status status = tw__collect_variables(&layer->trackable, TW_TRAINABLE_VARIABLES, &trained, &trained_count);
+    if (status == TW_OK)
+        status = tw__collect_variables(&layer->trackable, TW_NON_TRAINABLE_VARIABLES, &fixed, &fixed_count);
+    if (status == TW_OK)
+        *variables = tw__alloc_array((size_t)(trained_count + fixed_count) + 1, sizeof **variables);
+    if (*variables) {
+        if (trained_count)
+            memcpy(*variables, trained, (size_t)trained_count * sizeof *trained);
+        if (fixed_count)
+            memcpy(*variables + trained_count, fixed, (size_t)fixed_count * sizeof *fixed);
+        *count = trained_count + fixed_count;
+    } else if (status == TW_OK) {
+        status = TW_RESOURCE_EXHAUSTED;
+    }
+    tw__free(trained);
+    tw__free(fixed);
+    return status;
+}
+
+/* What stands on the model itself. */
+static tw_status own_variables(tw_layer *model, tw_variable ***variables, int64_t *count)
+{
+    const tw_trackable *object = &model->trackable;
+    *count = 0;
+    *variables = tw__alloc_array(object->child_count + model->extra_count + 1, sizeof **variables);
+    if (!*variables)
+        return TW_RESOURCE_EXHAUSTED;
+    for (int trainable = 1; trainable >= 0; trainable--) {
+        for (size_t i = 0; i < object->child_count; i++) {
+            tw_variable *variable = (tw_variable *)object->children[i].object;
+            if (tw__is(variable, &tw__class_variable) && variable->trainable == trainable)
+                (*variables)[(*count)++] = variable;
+        }
+        for (size_t i = 0; i < model->extra_count; i++) {
+            if (model->extra[i]->trainable == trainable)
+                (*variables)[(*count)++] = model->extra[i];
+        }
+    }
+    return TW_OK;
+}
+
+/* ---- saving ---- */
+
+tw_status tw__h5_put_variables(tw__hdf5_node *group, tw_variable *const *variables, int64_t count)
+{
+    const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
+    if (!names)
+        return TW_RESOURCE_EXHAUSTED;
+    for (int64_t i = 0; i < count; i++)
+        names[i] = variables[i]->name;
+    tw_status status = tw__hdf5_set_texts(group, "weight_names", names, (size_t)count);
+    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+        if (tw__hdf5_find(group, names[i])) {
+            status = tw__fail(TW_VALUE_ERROR, "Unable to create dataset (name already exists): two weights of \"%s\" are named '%s'",
+                              group->name ? group->name : "the model", names[i]);
+            break;
+        }
+        tw_auto tw_tensor *value = tw__resource_read(variables[i]->resource);
+        status = value ? tw__hdf5_put(group, names[i], value) : tw__error_status();
+    }
+    tw__free(names);
+    return status;
+}
+
+static tw_status put_layer(tw__hdf5_node *group, tw_layer *layer)
+{
+    if (tw__hdf5_find(group, layer->name))
+        return tw__fail(TW_VALUE_ERROR, "Unable to create group (name already exists): two layers are named \"%s\"", layer->name);
+    tw__hdf5_node *own = tw__hdf5_group(group, layer->name);
+    tw_variable **variables;
+    int64_t count;
+    if (!own)
+        return tw__error_status();
+    TW_TRY(tw__h5_variables(layer, &variables, &count));
+    tw_status status = tw__h5_put_variables(own, variables, count);
+    tw__free(variables);
+    return status;
+}
+
+tw_status tw__h5_put_weights(tw__hdf5_node *group, tw_layer *model)
+{
+    tw_layer **layers = NULL;
+    tw_variable **own = NULL;
+    int64_t count, own_count;
+    TW_TRY(tw__collect_layers(&model->trackable, false, &layers, &count));
+    const char **names = tw__alloc_array((size_t)count + 1, sizeof *names);
+    tw_status status = names ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int64_t i = 0; status == TW_OK && i < count; i++)
+        names[i] = layers[i]->name;
+    if (status == TW_OK)
+        status = tw__hdf5_set_texts(group, "layer_names", names, (size_t)count);
+    if (status == TW_OK)
+        status = tw__hdf5_set_text(group, "backend", "tensorflow", false);
+    if (status == TW_OK)
+        status = tw__hdf5_set_text(group, "keras_version", TW_KERAS_VERSION, false);
+    for (int64_t i = 0; status == TW_OK && i < count; i++)
+        status = put_layer(group, layers[i]);
+    tw__free(names);
+    tw__free(layers);
+    TW_TRY(status);
+    tw__hdf5_node *top = tw__hdf5_group(group, TOP_LEVEL);
+    if (!top)
+        return tw__error_status();
+    TW_TRY(own_variables(model, &own, &own_count));
+    status = tw__h5_put_variables(top, own, own_count);
+    tw__free(own);
+    return status;
+}
+
+/* ---- loading ---- */
+
+/* What is to be set, when everything was read. */
+typedef struct changes {
+    tw_variable **variables; /* references */
+    tw_tensor **values;
+    size_t count, variable_capacity, value_capacity;
+} changes;
+
+static tw_status add_change(changes *list, tw_variable *variable, tw_tensor *value)
+{
+    TW_TRY(TW_GROW(list->variables, list->variable_capacity, list->count + 1));
+    TW_TRY(TW_GROW(list->values, list->value_capacity, list->count + 1));
+    list->variables[list->count] = tw_retain(variable);
+    list->values[list->count++] = tw_retain(value);
+    return TW_OK;
+}
+
+static tw_status check_shape(const tw_variable *variable, const tw_tensor *value)
+{
+    if (tw__shape_compatible(&variable->resource->shape, &value->shape))
+        return TW_OK;
+    char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&value->shape);
+    tw_status status = tw__fail(TW_VALUE_ERROR, "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value "
+                                "shape %s are incompatible.", variable->name, own ? own : "", given ? given : "");
+    tw__free(own);
+    tw__free(given);
+    return status;
+}
+
+static tw_status apply(changes *list, tw_status status)
+{
+    for (size_t i = 0; status == TW_OK && i < list->count; i++)
+        status = check_shape(list->variables[i], list->values[i]);
+    for (size_t i = 0; i < list->count; i++) {
+        tw__resource *resource = list->variables[i]->resource;
+        if (status == TW_OK) {
+            tw_auto tw_tensor *cast = tw__cast(list->values[i], resource->dtype);
+            status = cast ? tw__resource_assign(resource, cast) : tw__error_status();
+        }
+        tw_release(list->variables[i]);
+        tw_release(list->values[i]);
+    }
+    tw__free(list->variables);
+    tw__free(list->values);
+    return status;
+}
+
+tw_tensors tw__h5_values(tw__hdf5 *file, const tw__hdf5_node *group)
+{
+    size_t count;
+    char **names = tw__hdf5_texts(group, "weight_names", file->file.path, &count);
+    tw_tensors values = { names ? tw__alloc_array(count + 1, sizeof(tw_tensor *)) : NULL, (int64_t)count };
+    bool good = values.items != NULL;
+    for (size_t i = 0; good && i < count; i++) {
+        const tw__hdf5_node *array = tw__hdf5_find(group, names[i]);
+        if (!array)
+            tw__fail(TW_KEY_ERROR, "%s: Unable to open object (object '%s' doesn't exist) in the group \"%s\"", file->file.path, names[i],
+                     group->name ? group->name : "/");
+        good = array && (values.items[i] = tw__hdf5_value(file, array)) != NULL;
+    }
+    tw__free(names);
+    if (!good)
+        tw_tensors_free(&values);
+    return values;
+}
+
+static const tw__hdf5_node *layer_group(const tw__hdf5 *file, const tw__hdf5_node *group, const char *name)
+{
+    const tw__hdf5_node *found = tw__hdf5_find(group, name);
+    if (!found)
+        tw__fail(TW_KEY_ERROR, "%s: Unable to open object (object '%s' doesn't exist)", file->file.path, name);
+    return found;
+}
+
+typedef struct loading {
+    tw__hdf5 *file;
+    const tw__hdf5_node *group;
+    tw_layer **layers;
+    int64_t layer_count;
+    char **names; /* of the file's layers */
+    size_t name_count;
+    bool skip;
+    changes changes;
+} loading;
+
+/* Keeps what has weights: of the model's layers, and of the file's. */
+static tw_status keep_weighty(loading *l)
+{
+    int64_t kept = 0;
+    size_t kept_names = 0;
+    for (int64_t i = 0; i < l->layer_count; i++) {
+        if (tw__has_variables(&l->layers[i]->trackable))
+            l->layers[kept++] = l->layers[i];
+    }
+    l->layer_count = kept;
+    for (size_t i = 0; i < l->name_count; i++) {
+        const tw__hdf5_node *group = layer_group(l->file, l->group, l->names[i]);
+        size_t count;
+        char **weights = group ? tw__hdf5_texts(group, "weight_names", l->file->file.path, &count) : NULL;
+        if (!weights)
+            return tw__error_status();
+        tw__free(weights);
+        if (count)
+            l->names[kept_names++] = l->names[i];
+    }
+    l->name_count = kept_names;
+    return TW_OK;
+}
+
+static tw_status load_in_order(loading *l)
+{
+    TW_TRY(keep_weighty(l));
+    if ((int64_t)l->name_count != l->layer_count)
+        return tw__fail(TW_VALUE_ERROR, "Layer count mismatch when loading weights from file. Model expected %lld layers, found %zu saved layers.",
+                        (long long)l->layer_count, l->name_count);
+    for (size_t i = 0; i < l->name_count; i++) {
+        tw_variable **variables;
+        int64_t count;
+        TW_TRY(tw__h5_variables(l->layers[i], &variables, &count));
+        tw_tensors values = tw__h5_values(l->file, layer_group(l->file, l->group, l->names[i]));
+        tw_status status = values.items ? TW_OK : tw__error_status();
+        if (status == TW_OK && values.count != count)
+            status = tw__fail(TW_VALUE_ERROR, "Weight count mismatch for layer #%zu (named %s in the current model, %s in the save file). Layer "
+                              "expects %lld weight(s). Received %lld saved weight(s)", i, l->layers[i]->name, l->names[i], (long long)count,
+                              (long long)values.count);
+        for (int64_t k = 0; status == TW_OK && k < count; k++)
+            status = add_change(&l->changes, variables[k], values.items[k]);
+        tw_tensors_free(&values);
+        tw__free(variables);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}
+
+/* Says that a weight's shape is another: a warning, or an error. `where` is "layer #1 (named d)", or NULL for the model's own weights. */
+static tw_status report_shape(const loading *l, const char *where, const tw_variable *variable, const tw_tensor *value)
+{
+    char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&value->shape);
+    char *detail = tw__format("%s. Weight expects shape %s. Received saved weight with shape %s", variable->name, own ? own : "", given ? given : "");
+    tw_status status = detail ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (detail && l->skip && where)
+        tw__log("WARNING", "Skipping loading weights for %s due to mismatch in shape for weight %s", where, detail);
+    else if (detail && l->skip)
+        tw__log("WARNING", "Skipping loading top-level weight for model due to mismatch in shape for weight %s", detail);
+    else if (detail && where)
+        status = tw__fail(TW_VALUE_ERROR, "Shape mismatch in %s for weight %s", where, detail);
+    else if (detail)
+        status = tw__fail(TW_VALUE_ERROR, "Shape mismatch in model for top-level weight %s", detail);
+    tw__free(detail);
+    tw__free(own);
+    tw__free(given);
+    return status;
+}
+
+static tw_status change_equal_shapes(loading *l, const char *where, tw_variable *const *variables, const tw_tensors *values)
+{
+    for (int64_t i = 0; i < values->count; i++) {
+        if (tw__shape_equal(&variables[i]->resource->shape, &values->items[i]->shape))
+            TW_TRY(add_change(&l->changes, variables[i], values->items[i]));
+        else
+            TW_TRY(report_shape(l, where, variables[i], values->items[i]));
+    }
+    return TW_OK;
+}
+
+static tw_status load_named(loading *l, size_t number, tw_layer *layer, const tw_tensors *values)
+{
+    tw_variable **variables;
+    int64_t count;
+    TW_TRY(tw__h5_variables(layer, &variables, &count));
+    char *where = tw__format("layer #%zu (named %s)", number, layer->name);
+    tw_status status = where ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (where && values->count == count)
+        status = change_equal_shapes(l, where, variables, values);
+    else if (where && l->skip)
+        tw__log("WARNING", "Skipping loading of weights for %s due to mismatch in number of weights. Layer expects %lld weight(s). Received %lld "
+                "saved weight(s)", where, (long long)count, (long long)values->count);
+    else if (where)
+        status = tw__fail(TW_VALUE_ERROR, "Weight count mismatch for %s. Layer expects %lld weight(s). Received %lld saved weight(s)", where,
+                          (long long)count, (long long)values->count);
+    tw__free(where);
+    tw__free(variables);
+    return status;
+}
+
+static tw_status load_by_name(loading *l)
+{
+    for (size_t i = 0; i < l->name_count; i++) {
+        const tw__hdf5_node *group = layer_group(l->file, l->group, l->names[i]);
+        tw_tensors values = group ? tw__h5_values(l->file, group) : (tw_tensors){ 0 };
+        tw_status status = values.items ? TW_OK : tw__error_status();
+        for (int64_t k = 0; status == TW_OK && k < l->layer_count; k++) {
+            if (strcmp(l->layers[k]->name, l->names[i]) == 0)
+                status = load_named(l, i, l->layers[k], &values);
+        }
+        tw_tensors_free(&values);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}
+
+static tw_status load_top_level(loading *l, tw_layer *model, bool by_name)
+{
+    const tw__hdf5_node *group = tw__hdf5_find(l->group, TOP_LEVEL);
+    tw_variable **variables;
+    int64_t count;
+    if (!group)
+        return TW_OK;
+    tw_tensors values = tw__h5_values(l->file, group);
+    if (!values.items)
+        return tw__error_status();
+    tw_status status = own_variables(model, &variables, &count);
+    if (status == TW_OK && values.count != count && l->skip)
+        tw__log("WARNING", "Skipping loading top-level weights for model due to mismatch in number of weights. Model expects %lld top-level "
+                "weight(s). Received %lld saved top-level weight(s)", (long long)count, (long long)values.count);
+    else if (status == TW_OK && values.count != count)
+        status = tw__fail(TW_VALUE_ERROR, "Weight count mismatch for top-level weights %s. Model expects %lld top-level weight(s). Received %lld "
+                          "saved top-level weight(s)", by_name ? "of model" : "when loading weights from file", (long long)count,
+                          (long long)values.count);
+    else if (status == TW_OK && by_name)
+        status = change_equal_shapes(l, NULL, variables, &values);
+    for (int64_t i = 0; status == TW_OK && !by_name && i < count; i++)
+        status = add_change(&l->changes, variables[i], values.items[i]);
+    tw__free(variables);
+    tw_tensors_free(&values);
+    return status;
+}
+
+tw_status tw__h5_load_weights(tw__hdf5 *file, const tw__hdf5_node *group, tw_layer *model, bool by_name, bool skip_mismatch)
+{
+    loading l = { .file = file, .group = group, .skip = skip_mismatch };
+    l.names = tw__hdf5_texts(group, "layer_names", file->file.path, &l.name_count);
+    if (!l.names)
+        return tw__error_status();
+    tw_status status = tw__collect_layers(&model->trackable, false, &l.layers, &l.layer_count);
+    if (status == TW_OK)
+        status = by_name ? load_by_name(&l) : load_in_order(&l);
+    if (status == TW_OK)
+        status = load_top_level(&l, model, by_name);
+    tw__free(l.layers);
+    tw__free(l.names);
+    return apply(&l.changes, status);
+}

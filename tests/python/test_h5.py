@@ -1,0 +1,139 @@
+"""HDF5 files of Keras: weights and whole models, those that TensorFlow wrote (tests/golden/h5.py) and our own."""
+import json
+import os
+
+import numpy as np
+import pytest
+
+import thalweg as tf
+
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "h5")
+EXPECTED = json.load(open(GOLDEN + "/expected.json"))
+layers = tf.keras.layers
+
+
+def convolutional(**names):
+    return tf.keras.Sequential([layers.Conv2D(3, 3, activation="relu", input_shape=(6, 6, 2), name=names.get("c", "c")),
+                                layers.BatchNormalization(name=names.get("b", "b")), layers.Flatten(name="f"), layers.Dense(4, name=names.get("d", "d"))])
+
+
+def data(*shapes):
+    rng = np.random.RandomState(1)
+    return [rng.rand(*shape).astype(np.float32) for shape in shapes]
+
+
+def same(a, b):
+    assert len(a) == len(b)
+    for x, y in zip(a, b):
+        np.testing.assert_array_equal(x, y)
+
+
+# ---- weights
+
+@pytest.mark.parametrize("file", ["weights", "old_weights"])
+def test_weights_of_tensorflow(file):
+    model = convolutional(d="other")
+    assert model.load_weights(GOLDEN + "/%s.h5" % file) is None
+    x, = data((5, 6, 6, 2))
+    np.testing.assert_allclose(model.predict(x, verbose=0), EXPECTED["weights"], rtol=1e-5, atol=1e-6)
+
+
+def test_weights_of_whole_model():
+    model = convolutional()
+    model.load_weights(GOLDEN + "/model.h5")
+    x, = data((6, 6, 6, 2))
+    np.testing.assert_allclose(model.predict(x, verbose=0), EXPECTED["model"]["predict"], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name, save_format", [("w.h5", None), ("w.hdf5", None), ("w.keras", None), ("plain", "h5"), ("w.h5", "keras")])
+def test_round_trip(tmp_path, name, save_format):
+    model, other = convolutional(), convolutional()
+    path = str(tmp_path / name)
+    model.save_weights(path, save_format=save_format)
+    assert os.listdir(tmp_path) == [name]
+    other.load_weights(path)
+    same(model.get_weights(), other.get_weights())
+
+
+def test_by_name(tmp_path):
+    path = str(tmp_path / "w.h5")
+    model = convolutional()
+    model.save_weights(path)
+    other = convolutional(c="new")
+    before = other.get_weights()
+    other.load_weights(path, by_name=True)
+    same(other.get_weights()[:2], before[:2])
+    same(other.get_weights()[2:], model.get_weights()[2:])
+
+
+def test_mismatch(tmp_path, capfd):
+    path = str(tmp_path / "w.h5")
+    tf.keras.Sequential([layers.Dense(3, input_shape=(3,), name="a"), layers.Dense(2, name="b")]).save_weights(path)
+    fewer = tf.keras.Sequential([layers.Dense(3, input_shape=(3,), name="a")])
+    with pytest.raises(ValueError, match="Layer count mismatch when loading weights from file. Model expected 1 layers, found 2 saved layers."):
+        fewer.load_weights(path)
+    other = tf.keras.Sequential([layers.Dense(4, input_shape=(3,), name="a"), layers.Dense(2, use_bias=False, name="b")])
+    before = other.get_weights()
+    with pytest.raises(ValueError, match=r"Weight count mismatch for layer #1 \(named b in the current model, b in the save file\). Layer expects 1 "
+                                         r"weight\(s\). Received 2 saved weight\(s\)"):
+        other.load_weights(path)
+    with pytest.raises(ValueError, match=r"Shape mismatch in layer #0 \(named a\) for weight a/kernel:0. Weight expects shape \(3, 4\). Received saved "
+                                         r"weight with shape \(3, 3\)"):
+        other.load_weights(path, by_name=True)
+    other.load_weights(path, by_name=True, skip_mismatch=True)
+    same(other.get_weights(), before)
+    with pytest.raises(ValueError, match="skip_mismatch can only be set to True when by_name is True"):
+        other.load_weights(path, skip_mismatch=True)
+    larger = tf.keras.Sequential([layers.Dense(4, input_shape=(3,), name="x"), layers.Dense(2, name="y")])
+    with pytest.raises(ValueError, match=r"Cannot assign value to variable ' x/kernel:0': Shape mismatch.The variable shape \(3, 4\), and the assigned "
+                                         r"value shape \(3, 3\) are incompatible."):
+        larger.load_weights(path)
+
+
+class Subclassed(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = layers.Dense(2)
+        self.scale = tf.Variable(3.0, name="scale")
+
+    def call(self, x):
+        return self.dense(x) * self.scale
+
+
+def test_subclassed(tmp_path):
+    path = str(tmp_path / "w.h5")
+    model, other = Subclassed(), Subclassed()
+    x = tf.ones((1, 3))
+    with pytest.raises(ValueError, match="Weights for model 'subclassed.*' have not yet been created"):
+        model.save_weights(path)
+    model(x)
+    model.scale.assign(4.0)
+    model.save_weights(path)
+    with pytest.raises(ValueError, match="Unable to load weights saved in HDF5 format into a subclassed Model which has not created its variables yet. "
+                                         "Call the Model first, then load the weights."):
+        other.load_weights(path)
+    other(x)
+    other.load_weights(path)
+    same(model.get_weights(), other.get_weights())
+    np.testing.assert_array_equal(model(x), other(x))
+
+
+def test_no_good_files(tmp_path):
+    model = convolutional()
+    with pytest.raises(OSError, match="No such file or directory"):
+        model.load_weights(str(tmp_path / "none.h5"))
+    path = tmp_path / "bad.h5"
+    path.write_bytes(b"no")
+    with pytest.raises(OSError, match="signature"):
+        model.load_weights(str(path))
+    path.write_bytes(open(GOLDEN + "/weights.h5", "rb").read()[:-5])
+    with pytest.raises(OSError, match="truncated"):
+        model.load_weights(str(path))
+
+
+def test_overwrite(tmp_path):
+    path = str(tmp_path / "w.h5")
+    model = convolutional()
+    model.save_weights(path, overwrite=False)
+    with pytest.raises(tf.errors.AlreadyExistsError, match="EOF"):
+        model.save_weights(path, overwrite=False)

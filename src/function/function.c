@@ -259,14 +259,17 @@ char *tw__function_plan_text(tw__function *f, tw_tensor *const *arguments)
     return NULL;
 }
 
+/* (A subscript of an atomic pointer would be a plain read.) */
 tw_dtype tw__function_output_dtype(const tw__function *f, int output)
 {
-    return f->outputs[output].node->out_dtypes[f->outputs[output].output];
+    const tw_dtype *dtypes = atomic_load_explicit(&f->outputs[output].node->out_dtypes, memory_order_acquire);
+    return dtypes[f->outputs[output].output];
 }
 
 const tw_shape *tw__function_output_shape(const tw__function *f, int output)
 {
-    return &f->outputs[output].node->out_shapes[f->outputs[output].output];
+    const tw_shape *shapes = atomic_load_explicit(&f->outputs[output].node->out_shapes, memory_order_acquire);
+    return &shapes[f->outputs[output].output];
 }
 
 tw_status tw__function_set_captures(tw__function *f, tw_tensor *const *captures, int count)
@@ -329,7 +332,7 @@ tw_status tw__function_call_plain(tw__function *f, tw_tensor *const *inputs, tw_
     if (!types)
         return TW_RESOURCE_EXHAUSTED;
     for (int i = 0; i < f->output_count; i++)
-        types[i] = f->outputs[i].node->out_dtypes[f->outputs[i].output];
+        types[i] = tw__function_output_dtype(f, i);
     tw_attr attrs[] = { TW_A_TYPES("Tout", types, f->output_count), TW_A_FUNC("f", f) };
     int count = f->output_count;
     const tw_op *op = f->stateful ? &tw__op_StatefulPartitionedCall : &tw__op_PartitionedCall;

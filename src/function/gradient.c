@@ -280,7 +280,7 @@ static tw_status call_shape(tw__inference *inference)
                               tw__shape_text(inference->shapes[i]));
     }
     for (int i = 0; i < f->output_count; i++)
-        inference->out_shapes[i] = f->outputs[i].node->out_shapes[f->outputs[i].output];
+        inference->out_shapes[i] = *tw__function_output_shape(f, i);
     return TW_OK;
 }
 

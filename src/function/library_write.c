@@ -98,7 +98,7 @@ static tw_status write_body(tw__text *text, tw__text *signature, tw__function *f
     for (int i = 0; i < function->output_count; i++) {
         char result[32];
         snprintf(result, sizeof result, "output_%d", i);
-        write_argument(signature, 3, result, function->outputs[i].node->out_dtypes[function->outputs[i].output]);
+        write_argument(signature, 3, result, tw__function_output_dtype(function, i));
     }
     if (function->stateful)
         tw__proto_add_varint(signature, 17, 1);

@@ -192,15 +192,8 @@ static PyObject *set_shape(PyObject *self, PyObject *value)
         Py_XDECREF(present);
         return NULL;
     }
-    if (own->rank < 0)
-        *own = shape;
-    for (int i = 0; i < own->rank && shape.rank >= 0; i++) {
-        if (own->dims[i] < 0)
-            own->dims[i] = shape.dims[i];
-    }
-    if (tensor->count < 0 && tw__shape_known(own) && tw__shape_count(own, &tensor->count) != TW_OK)
+    if (tw__symbolic_refine(tensor, &shape) != TW_OK)
         return tw__py_raise();
-    tensor->node->out_shapes[tensor->node_output] = *own;
     Py_RETURN_NONE;
 }
 

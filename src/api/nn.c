@@ -194,6 +194,16 @@ static tw_tensor *noise_dims(tw_tensor *x, const tw_shape *noise_shape)
     return missing ? tw__call(&tw__op_SelectV2, TW_IN(missing, own, given), 3, NULL, 0) : NULL;
 }
 
+/* Dropped or not, it has the shape that it had. */
+static tw_tensor *shaped_like(tw_tensor *dropped, const tw_tensor *x)
+{
+    if (dropped && dropped->node && tw__shape_compatible(&dropped->shape, &x->shape) && tw__symbolic_refine(dropped, &x->shape) != TW_OK) {
+        tw_release(dropped);
+        return NULL;
+    }
+    return dropped;
+}
+
 /* The same in a lasting graph, node by node as TensorFlow makes them. */
 static tw_tensor *dropout_in_graph(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed, const char *name)
 {
@@ -205,7 +215,7 @@ static tw_tensor *dropout_in_graph(tw_tensor *x, double rate, const tw_shape *no
     tw_auto tw_tensor *limit = tw__grad_constant(rate, x);
     tw_auto tw_tensor *keep = uniform && limit ? TW_BINARY(GreaterEqual, uniform, limit) : NULL;
     tw_auto tw_tensor *zero = tw__grad_constant(0, x), *zero_node = keep ? tw__part_constant(&part, zero, "Const") : NULL;
-    return tw__part_result(&part, zero_node ? tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero_node), 3, NULL, 0) : NULL);
+    return shaped_like(tw__part_result(&part, zero_node ? tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero_node), 3, NULL, 0) : NULL), x);
 }
 
 tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed, const char *name)
@@ -233,7 +243,7 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
     tw_auto tw_tensor *keep = TW_BINARY(GreaterEqual, uniform, limit);
     tw_auto tw_tensor *scaled = times(x, 1 / (1 - rate));
     tw_auto tw_tensor *zero = tw__grad_constant(0, x);
-    return tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero), 3, NULL, 0);
+    return shaped_like(tw__call(&tw__op_SelectV2, TW_IN(keep, scaled, zero), 3, NULL, 0), x);
 }
 
 TW_API(nn_dropout,

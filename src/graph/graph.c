@@ -435,3 +435,14 @@ tw__kernel_stream *tw__kernel_stream_new(const tw_op *op)
         stream->free_state = op->free_state;
     return stream;
 }
+
+tw_status tw__symbolic_refine(tw_tensor *symbolic, const tw_shape *shape)
+{
+    tw_shape *own = &symbolic->shape;
+    if (own->rank < 0)
+        *own = *shape;
+    for (int i = 0; i < own->rank && shape->rank >= 0; i++)
+        own->dims[i] = own->dims[i] < 0 ? shape->dims[i] : own->dims[i];
+    symbolic->node->out_shapes[symbolic->node_output] = *own;
+    return symbolic->count < 0 && tw__shape_known(own) ? tw__shape_count(own, &symbolic->count) : TW_OK;
+}

@@ -122,6 +122,8 @@ tw_status tw__node_enrich(tw__node *node, const tw_attr *attrs, const tw__edge *
 /* The poorest form that has so many outputs; the richest one. */
 const tw__node *tw__node_form(const tw__node *node, int outputs);
 #define tw__node_richest(node_) tw__node_form((node_), INT32_MAX)
+/* What is known of a symbolic tensor's shape besides: dimensions that it lacks are taken from a shape that is compatible with its own. */
+tw_status tw__symbolic_refine(tw_tensor *symbolic, const tw_shape *shape);
 /* Moves the nodes from position `first` on to the place before `node`, which uses them. */
 void tw__graph_move_before(tw__graph *graph, size_t first, const tw__node *node);
 

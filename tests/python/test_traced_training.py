@@ -125,3 +125,12 @@ def test_dropout_of_unknown_shape():
         a, b = _core._trace_and_call(lambda x: [tf.nn.dropout(x, 0.5)], [x], relax, 2)
         assert a.shape == (4, 50) and set(np.unique(a.numpy())) == {0.0, 2.0}
         assert not np.array_equal(a.numpy(), b.numpy())
+
+
+def test_dropout_keeps_what_is_known_of_the_shape():
+    @tf.function(input_signature=[tf.TensorSpec([None, 5]), tf.TensorSpec(None)])
+    def f(x, y):
+        shapes.append((tf.nn.dropout(x, 0.5).shape.as_list(), tf.nn.dropout(x, 0.5, noise_shape=[None, 1]).shape.as_list(), tf.nn.dropout(y, 0.5).shape.rank))
+        return tf.matmul(tf.nn.dropout(x, 0.5), tf.ones([5, 2]))
+    shapes = []
+    assert f(tf.ones([3, 5]), tf.ones([2])).shape == (3, 2) and shapes == [([None, 5], [None, 5], None)]

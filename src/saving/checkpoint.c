@@ -135,7 +135,7 @@ tw__saving_view tw__checkpoint_view(const tw_checkpoint *checkpoint)
 {
     if (!checkpoint->root)
         return (tw__saving_view){ .root = (tw_trackable *)&checkpoint->trackable };
-    return (tw__saving_view){ checkpoint->root, checkpoint->attached, checkpoint->attached_count };
+    return (tw__saving_view){ .root = checkpoint->root, .attached = checkpoint->attached, .attached_count = checkpoint->attached_count };
 }
 
 /* ---- save_counter ---- */

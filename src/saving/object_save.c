@@ -22,25 +22,27 @@ static void add_escaped(tw__text *text, const char *name)
 
 typedef struct parts {
     tw__text graph, node, part, key;
-    size_t *path; /* of the node whose key is made */
-    size_t path_capacity;
 } parts;
 
-static tw_status make_key(parts *p, const tw__walk *walk, size_t node)
+tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key)
 {
-    size_t depth = 0;
+    size_t *path = NULL, capacity = 0, depth = 0;
     for (size_t n = node; n != 0; n = walk->nodes[n].parent) {
-        TW_TRY(TW_GROW(p->path, p->path_capacity, depth + 1));
-        p->path[depth++] = n;
+        if (TW_GROW(path, capacity, depth + 1) != TW_OK) {
+            tw__free(path);
+            return TW_RESOURCE_EXHAUSTED;
+        }
+        path[depth++] = n;
     }
-    tw__text_clear(&p->key);
+    tw__text_clear(key);
     while (depth-- > 0) {
-        add_escaped(&p->key, walk->nodes[p->path[depth]].name);
+        add_escaped(key, walk->nodes[path[depth]].name);
         if (depth > 0)
-            tw__text_add(&p->key, "/");
+            tw__text_add(key, "/");
     }
-    tw__text_add(&p->key, "/.ATTRIBUTES/" TW__VALUE_NAME);
-    return p->key.failed ? tw__error_status() : TW_OK;
+    tw__free(path);
+    tw__text_add(key, "/.ATTRIBUTES/" TW__VALUE_NAME);
+    return key->failed ? tw__error_status() : TW_OK;
 }
 
 /* Marks the nodes that hold a value or lead to one. Children have higher numbers but for cycles, so one pass backwards is
@@ -84,7 +86,7 @@ static tw_status add_node(parts *p, const tw__walk *walk, size_t node, bool has_
         size_t size = strlen(name);
         if (tw__ends_with(name, ":0"))
             size -= 2;
-        TW_TRY(make_key(p, walk, node));
+        TW_TRY(tw__walk_key(walk, node, &p->key));
         tw__text_clear(&p->part);
         tw__proto_add_bytes(&p->part, 1, TW__VALUE_NAME, strlen(TW__VALUE_NAME));
         if (size)
@@ -115,28 +117,30 @@ static tw_status save_walk(parts *p, const tw__walk *walk, const bool *values, t
     return status;
 }
 
-tw_status tw__save_objects(const tw__saving_view *view, const char *prefix)
+tw_status tw__save_walk(const tw__walk *walk, const char *prefix)
 {
-    tw__walk walk;
     parts p = { 0 };
-    bool *values = NULL;
-    tw__bundle_writer *writer = NULL;
-    tw_status status = tw__walk_objects(&walk, view);
-    if (status == TW_OK && !((values = find_values(&walk)) && (writer = tw__bundle_create(prefix))))
-        status = tw__error_status();
-    if (status == TW_OK) {
-        status = save_walk(&p, &walk, values, writer);
-        if (status == TW_OK)
-            status = tw__bundle_finish(writer);
-        else
-            tw__bundle_abandon(writer);
-    }
+    bool *values = find_values(walk);
+    tw__bundle_writer *writer = values ? tw__bundle_create(prefix) : NULL;
+    tw_status status = writer ? save_walk(&p, walk, values, writer) : tw__error_status();
+    if (status == TW_OK)
+        status = tw__bundle_finish(writer);
+    else
+        tw__bundle_abandon(writer);
     tw__free(values);
-    tw__free(p.path);
     tw__text_free(&p.graph);
     tw__text_free(&p.node);
     tw__text_free(&p.part);
     tw__text_free(&p.key);
+    return status;
+}
+
+tw_status tw__save_objects(const tw__saving_view *view, const char *prefix)
+{
+    tw__walk walk;
+    tw_status status = tw__walk_objects(&walk, view);
+    if (status == TW_OK)
+        status = tw__save_walk(&walk, prefix);
     tw__walk_free(&walk);
     return status;
 }

@@ -8,15 +8,57 @@ bool tw__holds_value(const tw_trackable *object)
     return tw__is(object, &tw__class_variable);
 }
 
+/* What the object has beyond its own children. */
+static const struct tw__extra_children *extra_of(const tw__walk *walk, size_t node)
+{
+    int64_t place = walk->view.extra ? tw__pointer_map_get(&walk->view.extra->places, walk->nodes[node].object, -1) : -1;
+    return place >= 0 ? &walk->view.extra->lists[place] : NULL;
+}
+
 size_t tw__walk_child_count(const tw__walk *walk, size_t node)
 {
-    return walk->nodes[node].object->child_count + (node == 0 ? walk->view.attached_count : 0);
+    const struct tw__extra_children *extra = extra_of(walk, node);
+    return walk->nodes[node].object->child_count + (node == 0 ? walk->view.attached_count : 0) + (extra ? extra->count : 0);
 }
 
 const tw__child *tw__walk_child(const tw__walk *walk, size_t node, size_t index)
 {
     const tw_trackable *object = walk->nodes[node].object;
-    return index < object->child_count ? &object->children[index] : &walk->view.attached[index - object->child_count];
+    if (index < object->child_count)
+        return &object->children[index];
+    index -= object->child_count;
+    size_t attached = node == 0 ? walk->view.attached_count : 0;
+    return index < attached ? &walk->view.attached[index] : &extra_of(walk, node)->items[index - attached];
+}
+
+tw_status tw__extra_add(tw__extra *extra, const tw_trackable *parent, const char *name, void *child)
+{
+    int64_t place = tw__pointer_map_get(&extra->places, parent, -1);
+    if (place < 0) {
+        TW_TRY(TW_GROW(extra->lists, extra->capacity, extra->count + 1));
+        TW_TRY(tw__pointer_map_put(&extra->places, parent, place = (int64_t)extra->count));
+        extra->lists[extra->count++] = (struct tw__extra_children){ 0 };
+    }
+    struct tw__extra_children *list = &extra->lists[place];
+    TW_TRY(TW_GROW(list->items, list->capacity, list->count + 1));
+    char *copy = tw__strdup(name);
+    if (!copy)
+        return TW_RESOURCE_EXHAUSTED;
+    list->items[list->count++] = (tw__child){ copy, tw_retain(child) };
+    return TW_OK;
+}
+
+void tw__extra_free(tw__extra *extra)
+{
+    for (size_t i = 0; i < extra->count; i++) {
+        for (size_t k = 0; k < extra->lists[i].count; k++) {
+            tw__free(extra->lists[i].items[k].name);
+            tw_release(extra->lists[i].items[k].object);
+        }
+        tw__free(extra->lists[i].items);
+    }
+    tw__free(extra->lists);
+    tw__pointer_map_free(&extra->places);
 }
 
 static tw_status add(tw__walk *walk, tw_trackable *object, size_t parent, const char *name)

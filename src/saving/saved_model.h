@@ -133,6 +133,7 @@ tw_saved_constant *tw__saved_constant_new(tw_tensor *value, const char *asset);
 /* Takes the values; the function is retained. */
 tw_saved_concrete *tw__saved_concrete_new(tw__function *function, tw_value inputs, tw_value outputs);
 tw_status tw__saved_concrete_keywords(tw_saved_concrete *concrete, const char *const *names, size_t count, int64_t positional);
+void tw__saved_concrete_unbind(tw_saved_concrete *concrete);
 tw_saved_function *tw__saved_function_new(tw_value specification);
 tw_status tw__saved_function_add(tw_saved_function *function, tw_saved_concrete *concrete);
 /* The graph function with its captures, built if need be; borrowed. */

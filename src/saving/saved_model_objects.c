@@ -101,9 +101,8 @@ static void concrete_visit(void *self, tw__visitor visitor, void *context)
     }
 }
 
-static void concrete_clear(void *self)
+void tw__saved_concrete_unbind(tw_saved_concrete *concrete)
 {
-    tw_saved_concrete *concrete = self;
     tw_trackable **bound = concrete->bound;
     size_t count = concrete->bound_count;
     concrete->bound = NULL;
@@ -113,10 +112,15 @@ static void concrete_clear(void *self)
     tw__free(bound);
 }
 
+static void concrete_clear(void *self)
+{
+    tw__saved_concrete_unbind(self);
+}
+
 static void concrete_destroy(void *self)
 {
     tw_saved_concrete *concrete = self;
-    concrete_clear(self);
+    tw__saved_concrete_unbind(concrete);
     tw_release(concrete->function);
     tw_release(concrete->library);
     tw_value_free(&concrete->inputs);
@@ -246,15 +250,8 @@ static void function_destroy(void *self)
     tw_value_free(&((tw_saved_function *)self)->specification);
 }
 
-static tw_status function_init(void *self, const void *given)
-{
-    const tw_saved_function_args *args = given;
-    ((tw_saved_function *)self)->specification = tw__value_copy(&args->specification);
-    return TW_OK;
-}
-
-TW_CLASS(saved_function, "saved_model._Function(specification: value = None)", .parent = &tw__trackable_class, .size = sizeof(tw_saved_function),
-         .init = function_init, .destroy = function_destroy, .visit = function_visit, .clear = function_clear, .drop_config = true,
+TW_CLASS(saved_function, "saved_model._Function()", .parent = &tw__trackable_class, .size = sizeof(tw_saved_function),
+         .destroy = function_destroy, .visit = function_visit, .clear = function_clear, .drop_config = true,
          .doc = "A function in a SavedModel: its traces, and how its arguments are bound.");
 
 tw_saved_function *tw__saved_function_new(tw_value specification)
@@ -278,6 +275,13 @@ TW_PROPERTY(saved_function_specification, "saved_model._Function._specification(
             "The parameters as inspect.getfullargspec gives them, and the input signature.")
 {
     return tw__value_copy(&args->self->specification);
+}
+
+TW_METHOD(saved_function_specify, "saved_model._Function._specify(self: saved_function, specification: value)", "Says how its arguments are bound.")
+{
+    tw_value_free(&args->self->specification);
+    args->self->specification = tw__value_copy(&args->specification);
+    return TW_OK;
 }
 
 TW_METHOD(saved_function_add, "saved_model._Function._add(self: saved_function, concrete: saved_concrete)", "One more trace.")

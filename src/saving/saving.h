@@ -24,7 +24,18 @@ typedef struct tw__saving_view {
     tw_trackable *root;
     const tw__child *attached;
     size_t attached_count;
+    const struct tw__extra *extra; /* the same for any object: children that it has for this purpose only; NULL: none */
 } tw__saving_view;
+typedef struct tw__extra {
+    tw__pointer_map places; /* object -> place in the list */
+    struct tw__extra_children {
+        tw__child *items; /* references */
+        size_t count, capacity;
+    } *lists;
+    size_t count, capacity;
+} tw__extra;
+tw_status tw__extra_add(tw__extra *extra, const tw_trackable *parent, const char *name, void *child);
+void tw__extra_free(tw__extra *extra);
 
 typedef struct tw__walk_node {
     tw_trackable *object; /* borrowed */
@@ -43,9 +54,12 @@ void tw__walk_free(tw__walk *walk);
 size_t tw__walk_child_count(const tw__walk *walk, size_t node);
 const tw__child *tw__walk_child(const tw__walk *walk, size_t node, size_t index);
 bool tw__holds_value(const tw_trackable *object);
+/* The key of a variable's value in the checkpoint. */
+tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key);
 
 /* ---- writing (object_save.c) ---- */
 tw_status tw__save_objects(const tw__saving_view *view, const char *prefix);
+tw_status tw__save_walk(const tw__walk *walk, const char *prefix);
 
 /* ---- the graph in a file (object_graph.c) ---- */
 typedef struct tw__saved_text {

@@ -1,0 +1,316 @@
+/* Saving objects as a SavedModel: what functions captured is bound to the objects that are saved, then the files are written.
+ *
+ * The files are written into a directory beside the target, which then takes its place in one step (both are exchanged if there was one), so
+ * that at any time there is a whole SavedModel or none. What else the old directory held is moved into the new one. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "op/text/text.h"
+#include "saving/saved_model.h"
+
+/* ---- what functions captured ---- */
+
+typedef struct binding {
+    tw__extra *extra;
+    const tw__walk *walk;
+    tw__map constants;  /* address of a tensor -> tw_saved_constant, a reference */
+} binding;
+
+static tw_variable *variable_of(const tw_tensor *capture)
+{
+    tw_object *object = capture->dtype == TW_RESOURCE && !capture->node && capture->count == 1 ? *(tw_object **)capture->data : NULL;
+    return object && tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
+}
+
+static tw_status untracked(const tw__function *function, const tw_variable *variable)
+{
+    return tw__fail(TW_ASSERTION_ERROR, "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. tf.Variable) "
+                    "captured by functions must be 'tracked' by assigning them to an attribute of a tracked object or assigned to an attribute of the "
+                    "main object directly. See the information below:\n\tFunction name = b'%s'\n\tCaptured variable = %s", function->name,
+                    variable ? variable->name : "a resource that is no variable, or one that is gone");
+}
+
+/* The object that a captured tensor is; borrowed. */
+static tw_trackable *object_of(binding *b, tw_saved_concrete *concrete, tw__function *f, int index)
+{
+    tw_tensor *capture = f->captures[index];
+    if (capture->dtype == TW_RESOURCE || capture->dtype == TW_VARIANT) {
+        tw_variable *variable = variable_of(capture);
+        if (variable && tw__pointer_map_get(&b->walk->ids, variable, -1) >= 0)
+            return &variable->trackable;
+        untracked(f, variable);
+        return NULL;
+    }
+    if (capture->node) {
+        tw__fail(TW_VALUE_ERROR, "function '%s' uses a tensor of a graph around it: it can't be saved by itself", f->name);
+        return NULL;
+    }
+    tw_saved_constant *constant = tw__map_get(&b->constants, &capture, sizeof capture);
+    char name[32];
+    if (constant)
+        return &constant->trackable;
+    constant = tw__saved_constant_new(capture, NULL);
+    snprintf(name, sizeof name, "capture_%d", index);
+    if (!constant || tw__map_put(&b->constants, &capture, sizeof capture, constant) != TW_OK) {
+        tw_release(constant);
+        return NULL;
+    }
+    return tw__extra_add(b->extra, &concrete->trackable, name, constant) == TW_OK ? &constant->trackable : NULL;
+}
+
+static tw_status bind_concrete(binding *b, tw_saved_concrete *concrete)
+{
+    tw__function *f = tw__saved_concrete_build(concrete);
+    if (!f)
+        return tw__error_status();
+    if (concrete->library) { /* out of a file: bound already */
+        for (size_t i = 0; i < concrete->bound_count; i++) {
+            if (tw__is(concrete->bound[i], &tw__class_variable) && tw__pointer_map_get(&b->walk->ids, concrete->bound[i], -1) < 0)
+                return untracked(f, (tw_variable *)concrete->bound[i]);
+            if (tw__pointer_map_get(&b->walk->ids, concrete->bound[i], -1) < 0) {
+                char name[32];
+                snprintf(name, sizeof name, "capture_%zu", i);
+                TW_TRY(tw__extra_add(b->extra, &concrete->trackable, name, concrete->bound[i]));
+            }
+        }
+        return TW_OK;
+    }
+    tw__saved_concrete_unbind(concrete);
+    int count = f->input_count - f->argument_count;
+    if (!(concrete->bound = tw__alloc_array((size_t)count + 1, sizeof *concrete->bound)))
+        return TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; i < count; i++) {
+        tw_trackable *object = object_of(b, concrete, f, i);
+        if (!object)
+            return tw__error_status();
+        concrete->bound[concrete->bound_count++] = tw_retain(object);
+    }
+    return TW_OK;
+}
+
+static tw_status bind_function(binding *b, tw_saved_function *function)
+{
+    for (size_t i = 0; i < function->concrete_count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "trace_%zu", i);
+        TW_TRY(bind_concrete(b, function->concretes[i]));
+        if (tw__tracked(&function->trackable, name) != &function->concretes[i]->trackable)
+            TW_TRY(tw__extra_add(b->extra, &function->trackable, name, function->concretes[i]));
+    }
+    return TW_OK;
+}
+
+static void release(void *object)
+{
+    tw_release(object);
+}
+
+static tw_status bind_all(tw__extra *extra, const tw__walk *walk)
+{
+    binding b = { .extra = extra, .walk = walk };
+    tw_status status = TW_OK;
+    for (size_t i = 0; status == TW_OK && i < walk->count; i++) {
+        tw_trackable *object = walk->nodes[i].object;
+        if (tw__is(object, &tw__class_saved_function))
+            status = bind_function(&b, (tw_saved_function *)object);
+        else if (tw__is(object, &tw__class_saved_concrete))
+            status = bind_concrete(&b, (tw_saved_concrete *)object);
+    }
+    tw__map_free(&b.constants, release);
+    return status;
+}
+
+/* ---- files ---- */
+
+static tw_status write_file(const char *directory, const char *name, const void *data, size_t size)
+{
+    char *path = tw__path_join(directory, name);
+    tw__file_writer *writer = path ? tw__file_create(path) : NULL;
+    tw__free(path);
+    if (!writer)
+        return tw__error_status();
+    tw_status status = tw__file_write(writer, data, size);
+    if (status == TW_OK)
+        return tw__file_commit(writer);
+    tw__file_abandon(writer);
+    return status;
+}
+
+static tw_status copy_assets(const char *directory, tw_saved_constant *const *assets, size_t count)
+{
+    char *folder = tw__path_join(directory, "assets");
+    tw_status status = folder ? tw__make_directories(folder) : TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; status == TW_OK && i < count; i++) {
+        char *target = tw__path_join(folder, tw__path_name(assets[i]->asset));
+        if (!target)
+            status = TW_RESOURCE_EXHAUSTED;
+        else if (tw__path_exists(target))
+            status = tw__fail(TW_UNIMPLEMENTED, "two assets have the name '%s'", tw__path_name(assets[i]->asset));
+        else
+            status = tw_gfile_copy(assets[i]->asset, target);
+        tw__free(target);
+    }
+    tw__free(folder);
+    return status;
+}
+
+/* Hashes of the parts; who reads a SavedModel can tell by them whether it is the same one. */
+static tw_status write_fingerprint(const char *directory, const tw__text *model)
+{
+    char *path = tw__path_join(directory, "variables/variables.index");
+    size_t size = 0;
+    char *index = path ? tw__file_read_all(path, (size_t)1 << 31, &size) : NULL;
+    tw__text text = { 0 }, version = { 0 };
+    uint64_t hash = tw__fingerprint64((tw_string){ model->data, model->size });
+    for (uint32_t i = 1; i <= 4; i++)
+        tw__proto_add_varint(&text, i, hash);
+    if (index)
+        tw__proto_add_varint(&text, 5, tw__fingerprint64((tw_string){ index, size }));
+    tw__proto_add_varint(&version, 1, 1);
+    tw__proto_add_bytes(&text, 6, version.data, version.size);
+    tw_status status = index && !text.failed && !version.failed ? write_file(directory, "fingerprint.pb", text.data, text.size) : tw__error_status();
+    tw__text_free(&text);
+    tw__text_free(&version);
+    tw__free(index);
+    tw__free(path);
+    return status;
+}
+
+static tw_status write_files(const char *directory, const tw__walk *walk, tw_saved_object *signatures, const char *extra_file, const tw__text *extra)
+{
+    tw__text model = { 0 };
+    tw_saved_constant **assets = NULL;
+    size_t asset_count = 0;
+    char *prefix = tw__path_join(directory, "variables/variables");
+    tw_status status = prefix ? tw__saved_model_write(&model, &(tw__saved_model_parts){ walk, signatures }, &assets, &asset_count) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK)
+        status = copy_assets(directory, assets, asset_count);
+    if (status == TW_OK)
+        status = tw__save_walk(walk, prefix);
+    if (status == TW_OK && extra_file)
+        status = write_file(directory, extra_file, extra->data, extra->size);
+    if (status == TW_OK)
+        status = write_fingerprint(directory, &model);
+    if (status == TW_OK)
+        status = write_file(directory, "saved_model.pb", model.data, model.size);
+    tw__text_free(&model);
+    tw__free(assets);
+    tw__free(prefix);
+    return status;
+}
+
+static bool is_own(const char *name)
+{
+    static const char *const names[] = { ".", "..", "saved_model.pb", "saved_model.pbtxt", "variables", "assets", "fingerprint.pb", "keras_metadata.pb" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What is no part of a SavedModel goes back to where it was. */
+static void move_others(const char *from, const char *to)
+{
+    DIR *list = opendir(from);
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        char *old = is_own(entry->d_name) ? NULL : tw__path_join(from, entry->d_name), *new = old ? tw__path_join(to, entry->d_name) : NULL;
+        if (new)
+            rename(old, new);
+        tw__free(old);
+        tw__free(new);
+    }
+    if (list)
+        closedir(list);
+}
+
+static tw_status put_in_place(const char *made, const char *target)
+{
+    if (rename(made, target) != 0) {
+        if (errno != ENOTEMPTY && errno != EEXIST)
+            return tw__fail_errno(errno, "can't make the SavedModel", target);
+        if (renameat2(AT_FDCWD, made, AT_FDCWD, target, RENAME_EXCHANGE) != 0)
+            return tw__fail_errno(errno, "can't replace the SavedModel", target);
+        move_others(made, target);
+        tw_status removed = tw_gfile_rmtree(made);
+        if (removed != TW_OK)
+            return removed;
+    }
+    char *parent = tw__path_directory(target);
+    tw_status status = parent ? tw__sync_directory(*parent ? parent : ".") : TW_RESOURCE_EXHAUSTED;
+    tw__free(parent);
+    return status;
+}
+
+/* A new directory beside the target. */
+static char *make_beside(const char *target)
+{
+    for (int i = 0; i < 1000; i++) {
+        char *path = tw__format("%s.tmp-%ld-%d", target, (long)getpid(), i);
+        if (!path || mkdir(path, 0777) == 0)
+            return path;
+        int number = errno;
+        if (number != EEXIST)
+            tw__fail_errno(number, "can't make the directory", path);
+        tw__free(path);
+        if (number != EEXIST)
+            return NULL;
+    }
+    tw__fail(TW_ALREADY_EXISTS, "%s.tmp-*: there are too many of them", target);
+    return NULL;
+}
+
+static tw_status save_walked(const tw__walk *walk, tw_saved_object *signatures, const char *directory, const char *extra_file, const tw__text *extra)
+{
+    size_t size = strlen(directory);
+    while (size > 1 && directory[size - 1] == '/')
+        size--;
+    char *target = tw__strndup(directory, size), *parent = target ? tw__path_directory(target) : NULL;
+    tw_status status = parent ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK && *parent)
+        status = tw__make_directories(parent);
+    char *made = status == TW_OK ? make_beside(target) : NULL;
+    if (status == TW_OK)
+        status = made ? TW_OK : tw__error_status();
+    if (status == TW_OK) {
+        status = write_files(made, walk, signatures, extra_file, extra);
+        if (status == TW_OK)
+            status = put_in_place(made, target);
+        if (status != TW_OK) {
+            tw__saved_error kept = tw__error_take();
+            if (tw__path_exists(made) && tw_gfile_rmtree(made) != TW_OK)
+                tw_clear_error();
+            tw__error_restore(kept);
+        }
+    }
+    tw__free(target);
+    tw__free(parent);
+    tw__free(made);
+    return status;
+}
+
+tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signatures, const char *directory, const char *extra_file,
+                               const tw__text *extra)
+{
+    if (!*directory)
+        return tw__fail(TW_INVALID_ARGUMENT, "saved_model.save: the directory's name is empty");
+    tw__extra *attached = (tw__extra *)view->extra;
+    if (signatures)
+        TW_TRY(tw__extra_add(attached, view->root, "signatures", signatures));
+    tw__walk walk = { 0 };
+    tw_status status = tw__walk_objects(&walk, view);
+    if (status == TW_OK)
+        status = bind_all(attached, &walk);
+    tw__walk_free(&walk);
+    if (status == TW_OK)
+        status = tw__walk_objects(&walk, view);
+    if (status == TW_OK)
+        status = save_walked(&walk, signatures, directory, extra_file, extra);
+    tw__walk_free(&walk);
+    return status;
+}

@@ -25,7 +25,7 @@ static int run(int count, char **arguments)
     }
     if (!path)
         return usage_error(&graph_command, "a file is expected");
-    char *text = tw_graph_file_text(path, json);
+    char *text = !json && tw_saved_model_contains(path) ? tw_saved_model_text(path) : tw_graph_file_text(path, json);
     if (!text)
         return library_error();
     fputs(text, stdout);

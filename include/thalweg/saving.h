@@ -8,8 +8,55 @@
 #define THALWEG_SAVING_H
 
 #include <thalweg/api.h>
+#include <thalweg/function.h>
 
 /* A checkpoint of objects by name. The objects are retained. */
 #define tw_checkpoint_new(...) tw_checkpoint(.kwargs = TW_PAIRS(__VA_ARGS__))
+
+/* SavedModels. A loaded one is an object whose parts have names; its signatures are functions of tensors by name:
+ *
+ *     tw_auto tw_saved_object *model = tw_saved_model_load("model");
+ *     tw_auto tw_saved_concrete *serve = tw_saved_model_signature(model, "serving_default");
+ *     tw_auto tw_tensor *y = tw_signature_value(serve, TW_NAMED_TENSORS({ "x", x }), "output_0");
+ */
+typedef struct tw_named_tensor {
+    const char *name;
+    tw_tensor *tensor;
+} tw_named_tensor;
+typedef struct tw_named_tensors {
+    const tw_named_tensor *items;
+    int64_t count;
+} tw_named_tensors;
+#define TW_NAMED_TENSORS(...) \
+    ((tw_named_tensors){ (const tw_named_tensor[]){ __VA_ARGS__ }, (int64_t)(sizeof((const tw_named_tensor[]){ __VA_ARGS__ }) / sizeof(tw_named_tensor)) })
+
+/* Ends a loaded model with all its parts, also those that hold each other in a circle; NULL is fine. tw_release does for a model without such. */
+TW_API_FUNCTION void tw_saved_model_close(tw_saved_object *model);
+/* The signature of that name; a new reference, or NULL and an error that lists those there are. */
+TW_API_FUNCTION tw_saved_concrete *tw_saved_model_signature(tw_saved_object *model, const char *key);
+/* The variable at a path of names, "layer-0/kernel"; a new reference. */
+TW_API_FUNCTION tw_variable *tw_saved_model_variable(tw_saved_object *model, const char *path);
+/* The names of a signature's inputs and outputs, by number; borrowed, NULL behind the last. */
+TW_API_FUNCTION const char *tw_signature_input(const tw_saved_concrete *signature, int64_t index);
+TW_API_FUNCTION const char *tw_signature_output(const tw_saved_concrete *signature, int64_t index);
+/* What an input is like; the dtype is 0 behind the last. */
+TW_API_FUNCTION tw_spec tw_signature_input_spec(const tw_saved_concrete *signature, int64_t index);
+/* Calls it; the results are in the order of tw_signature_output, for tw_tensors_free; items is NULL after a failure. */
+TW_API_FUNCTION tw_tensors tw_signature_call(tw_saved_concrete *signature, tw_named_tensors inputs);
+/* One of the results. NULL: an error. */
+TW_API_FUNCTION tw_tensor *tw_signature_value(tw_saved_concrete *signature, tw_named_tensors inputs, const char *output);
+
+/* A function to be saved as a signature: how its tensors are named. The function has a signature of its own (tw_function_new). */
+typedef struct tw_export {
+    const char *key;
+    struct tw_function *function;
+    const tw_spec *inputs;
+    int64_t input_count;
+    const char *const *input_names, *const *output_names; /* output_names NULL: output_0, output_1 … */
+} tw_export;
+/* Saves an object (a module, a model, a checkpoint) with its variables, and functions as signatures. */
+TW_API_FUNCTION tw_status tw_saved_model_save(void *object, const char *directory, const tw_export *exports, int64_t export_count);
+/* What is in a SavedModel, as text for free(). */
+TW_API_FUNCTION char *tw_saved_model_text(const char *directory);
 
 #endif

@@ -241,11 +241,14 @@ PyObject *tw__py_callable_list(PyObject *function, PyObject *const *arguments, s
 
 /* ---- for thalweg/_containers.py ---- */
 
-static PyObject *new_container(PyObject *module, PyObject *unused)
+/* new_container("list", "tuple" or "dict") */
+static PyObject *new_container(PyObject *module, PyObject *kind)
 {
     (void)module;
-    (void)unused;
-    return tw__py_wrap(tw__container_new());
+    const char *text = PyUnicode_AsUTF8AndSize(kind, NULL);
+    if (!text)
+        return NULL;
+    return tw__py_wrap(tw__object_new(*text == 't' ? &tw__tuple_class : *text == 'd' ? &tw__dict_class : &tw__container_class));
 }
 
 /* container_set(container, [(name, value), …]): exactly these children, as far as the values are objects. */
@@ -298,7 +301,7 @@ static PyObject *container_set(PyObject *module, PyObject *arguments)
 }
 
 PyMethodDef tw__py_tracking_functions[] = {
-    { "new_container", new_container, METH_NOARGS, "A new container without children." },
+    { "new_container", new_container, METH_O, "A new container without children, of a kind: list, tuple or dict." },
     { "container_set", container_set, METH_VARARGS, "Gives a container exactly these children." },
     { 0 },
 };

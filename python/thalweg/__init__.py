@@ -128,13 +128,26 @@ def _saved_model_later(name):
     if name.startswith("__"):
         raise AttributeError("module 'thalweg.saved_model' has no attribute %r" % name)
     from thalweg import _saved_model
-    if name not in ("load", "save", "LoadOptions", "SaveOptions", "Asset", "SERVING", "DEFAULT_SERVING_SIGNATURE_DEF_KEY"):
+    if name not in _saved_model.PUBLIC:
         raise AttributeError("module 'thalweg.saved_model' has no attribute %r" % name)
     setattr(saved_model, name, getattr(_saved_model, name))  # noqa: F821
     return getattr(_saved_model, name)
 
 
 saved_model.__getattr__ = _saved_model_later  # noqa: F821
+
+
+def _saving_later(name):
+    """A function of _saved_model that is loaded when it is first called."""
+    def call(*args, **kwargs):
+        from thalweg import _saved_model
+        return getattr(_saved_model, name)(*args, **kwargs)
+    call.__name__ = name.replace("model_", "", 1) if name.startswith("model_") else name
+    return call
+
+
+keras.models.load_model, keras.models.save_model = _saving_later("load_model"), _saving_later("save_model")  # noqa: F821
+keras.Model.save, keras.Model.export = _saving_later("model_save"), _saving_later("model_export")  # noqa: F821
 
 
 class _ResizeMethod:
@@ -286,6 +299,7 @@ def _dirs():
     add(config, members("_device", "CONFIG"))  # noqa: F821
     add(config.experimental, members("_device", "EXPERIMENTAL"))  # noqa: F821
     add(autodiff, lambda: ["ForwardAccumulator"])  # noqa: F821
+    add(saved_model, members("_saved_model", "PUBLIC"))  # noqa: F821
     add(ragged, lambda: ["map_flat_values"])  # noqa: F821
     add(sparse, lambda: ["map_values"])  # noqa: F821
     add(debugging, members("_debugging", "members"))  # noqa: F821

@@ -54,7 +54,7 @@ class ListWrapper(list):
 
     def __init__(self, values=()):
         list.__init__(self, map(wrap, values))
-        self._container = _core.new_container()
+        self._container = _core.new_container("list")
         self._sync()
 
     def _sync(self):
@@ -88,7 +88,7 @@ class _DictWrapper(dict):
 
     def __init__(self, values=()):
         dict.__init__(self, values)
-        self._container = _core.new_container()
+        self._container = _core.new_container("dict")
         self._sync()
 
     def _sync(self):
@@ -119,7 +119,7 @@ class _TupleWrapper(tuple):
 
     def __new__(cls, values):
         self = tuple.__new__(cls, map(wrap, values))
-        self._container = _core.new_container()
+        self._container = _core.new_container("tuple")
         _core.container_set(self._container, [(str(i), v) for i, v in enumerate(self)])
         return self
 

@@ -8,6 +8,8 @@ from thalweg import _containers, _core, _function, _structure
 
 _UserObject, _Function, _Trace = (getattr(thalweg.saved_model, n) for n in ("_UserObject", "_Function", "_ConcreteFunction"))
 NAMED = "__namedtuple__"
+PUBLIC = ("load", "save", "LoadOptions", "SaveOptions", "Asset", "SERVING", "TRAINING", "GPU", "TPU", "PREDICT_METHOD_NAME",
+          "DEFAULT_SERVING_SIGNATURE_DEF_KEY")
 DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
 SERVING, TRAINING, GPU, TPU, PREDICT_METHOD_NAME = "serve", "train", "gpu", "tpu", "tensorflow/serving/predict"
 
@@ -230,10 +232,6 @@ class _SignatureMap(collections.abc.Mapping):
 
     def __repr__(self):
         return "_SignatureMap(%r)" % (dict(self._signatures),)
-
-
-class _Wrapper(LoadedFunction):
-    """A signature: takes its tensors by name."""
 
 
 def _signature_function(trace):
@@ -584,15 +582,89 @@ def save(obj, export_dir, signatures=None, options=None):
     _write(obj, export_dir, parents, names, children, signatures)
 
 
-def _write(obj, export_dir, parents, names, children, signatures, metadata=None):
+def _write(obj, export_dir, parents, names, children, signatures):
     if not isinstance(signatures, collections.abc.Mapping):
         signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
     for key in signatures:
         if not isinstance(key, str):
             raise TypeError("The keys of `signatures` are texts, got %r" % (key,))
     thalweg.saved_model._save(obj, _path(export_dir), parents, names, children, list(signatures),
-                              [_signature_trace(f, k) for k, f in signatures.items()], metadata)
+                              [_signature_trace(f, k) for k, f in signatures.items()])
 
 
 def _trackable_types():
     return (thalweg.Module, _UserObject, thalweg.train.Checkpoint)
+
+
+# ---- Keras ----
+
+def _save_model(model, filepath, signatures=None, overwrite=True, save_format=None, include_optimizer=True):
+    """A Keras model with the functions among its attributes."""
+    if signatures is None:
+        signatures = {}
+    if not isinstance(signatures, collections.abc.Mapping):
+        signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
+    model._save(_path(filepath), overwrite, save_format, include_optimizer, *_attached(model), list(signatures),
+                [_signature_trace(f, k) for k, f in signatures.items()])
+
+
+def save_model(model, filepath, overwrite=True, save_format=None, **kwargs):
+    """Writes a model; see Model.save."""
+    signatures, include_optimizer = kwargs.pop("signatures", None), kwargs.pop("include_optimizer", True)
+    options = kwargs.pop("options", None)
+    if not kwargs.pop("save_traces", True):
+        raise NotImplementedError("save_model: save_traces=False is not supported")
+    if kwargs:
+        raise TypeError("save_model() got an unexpected keyword argument %r" % list(kwargs)[0])
+    if options is not None and not isinstance(options, SaveOptions):
+        raise TypeError("save_model: options must be a tf.saved_model.SaveOptions, got %r" % (options,))
+    filepath = _path(filepath)
+    if save_format in ("h5", "keras") or save_format is None and filepath.endswith((".h5", ".hdf5", ".keras")):
+        model._save(filepath, overwrite, save_format, include_optimizer)
+    else:
+        _save_model(model, filepath, signatures, overwrite, save_format, include_optimizer)
+
+
+def model_save(self, filepath, overwrite=True, save_format=None, **kwargs):
+    """Writes the model: a path that ends in .h5 means HDF5, others a SavedModel."""
+    save_model(self, filepath, overwrite, save_format, **kwargs)
+
+
+def model_export(self, filepath):
+    """Writes a SavedModel for serving: the variables and one function, `serve`."""
+    if not self.built:
+        raise ValueError("The layer provided has not yet been built. It must be built before export.")
+    import tempfile
+    import os
+    with tempfile.TemporaryDirectory() as scratch:  # what the model is like is known once it was saved
+        _save_model(self, os.path.join(scratch, "model"))
+        loaded = load(os.path.join(scratch, "model"))
+    archive = thalweg.Module()
+    archive.variables_, archive.serve = loaded.variables, loaded.signatures[DEFAULT_SERVING_SIGNATURE_DEF_KEY]
+    trace = archive.serve._trace
+    parents, names, children = [archive], ["serve"], [trace]
+    thalweg.saved_model._save(archive, _path(filepath), parents, names, children, [DEFAULT_SERVING_SIGNATURE_DEF_KEY], [trace])
+
+
+def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, **kwargs):
+    """The model that a file or a directory holds."""
+    del safe_mode
+    for name in kwargs:
+        if name != "options":
+            raise TypeError("load_model() got an unexpected keyword argument %r" % name)
+    filepath = _path(filepath)
+    with thalweg.keras.utils.custom_object_scope(custom_objects or {}):
+        try:
+            return thalweg.keras.models._load_model(filepath, compile)
+        except thalweg.errors.NotFoundError as error:
+            if "No file or directory found" in str(error):
+                raise OSError(str(error)) from None
+            raise
+        except ValueError as error:
+            if "lacks the Keras metadata file" in str(error) and not _has_keras_objects(filepath):
+                return load(filepath)
+            raise
+
+
+def _has_keras_objects(filepath):
+    return thalweg.saved_model._load(filepath)._identifier.startswith("_tf_keras")

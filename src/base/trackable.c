@@ -82,6 +82,8 @@ void tw__untrack(tw_trackable *parent, const char *name)
 }
 
 const tw_class tw__container_class = { .name = "Container", .parent = &tw__trackable_class, .size = sizeof(tw_trackable) };
+const tw_class tw__tuple_class = { .name = "Tuple", .parent = &tw__container_class, .size = sizeof(tw_trackable) };
+const tw_class tw__dict_class = { .name = "Dict", .parent = &tw__container_class, .size = sizeof(tw_trackable) };
 
 tw_trackable *tw__container_new(void)
 {

@@ -26,7 +26,7 @@ void tw__untrack(tw_trackable *parent, const char *name);
 tw_trackable *tw__tracked(const tw_trackable *parent, const char *name); /* borrowed; NULL */
 
 /* A list or dict: nothing but children, named "0", "1", … or by key. */
-extern const tw_class tw__container_class;
+extern const tw_class tw__container_class, tw__tuple_class, tw__dict_class; /* the last two are told apart in SavedModels only */
 tw_trackable *tw__container_new(void);
 tw_status tw__container_append(tw_trackable *container, void *child);
 

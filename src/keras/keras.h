@@ -123,6 +123,7 @@ typedef struct tw__model {
     tw_layer layer;
     tw_tensor *(*call)(tw_model *self, tw_tensor *input, int training, void *state); /* of a C program; or NULL */
     void *state;
+    tw_dtype input_dtype; /* as _set_inputs said; TW_DTYPE_NONE: it did not */
     struct tw__trainer *trainer; /* what compile and the steps of training made (models/training.h); a reference, or NULL */
 } tw__model;
 typedef struct tw__trainer tw__trainer;

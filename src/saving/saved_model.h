@@ -93,6 +93,10 @@ tw_status tw__structured_write(tw__text *text, uint32_t number, const tw_value *
 /* The specs of a structure in the order of its tensors: dicts by their keys. `each` gets borrowed specs. */
 tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *context, const struct tw_type_spec *spec), void *context);
 
+/* A TensorSpec as a value (the name may be NULL), and what one says; false: the value is none. */
+tw_value tw__spec_value(tw_dtype dtype, const tw_shape *shape, const char *name);
+bool tw__value_spec(const tw_value *value, tw_spec *spec);
+
 /* ---- the objects (saved_model_objects.c) ---- */
 struct tw_saved_object {
     tw_trackable trackable;
@@ -118,6 +122,7 @@ struct tw_saved_concrete {
     tw_value inputs, outputs; /* ((positional …), {keywords}), and what it returns */
     char **keywords;         /* names of its arguments, in the order of its tensors */
     size_t keyword_count;
+    bool as_written;         /* results of a dict come in its own order, not in that of its keys; never in a file */
     int64_t positional;      /* how many of them may be given by place; -1: all */
 };
 
@@ -156,9 +161,16 @@ typedef struct tw__saved_model_parts {
 /* Appends the SavedModel message. *assets: the constants whose files are to be copied, borrowed, for tw__free. */
 tw_status tw__saved_model_write(tw__text *text, const tw__saved_model_parts *parts, tw_saved_constant ***assets, size_t *asset_count);
 
-/* Saves root with what is attached to it; `extra_file` (or NULL) gets the bytes `extra`: Keras's metadata. */
-tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signatures, const char *directory, const char *extra_file,
-                               const tw__text *extra);
+/* Saves the root with what is attached to it; `extra` must be there. A further file gets the bytes that `make` gives for the objects: Keras's
+ * metadata; NULL: none. */
+typedef tw_status (*tw__saved_model_file)(void *context, const tw__walk *walk, tw__text *text);
+tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signatures, const char *directory, const char *file_name,
+                               tw__saved_model_file make, void *context);
+/* Gives the parents children of these names, and makes signatures of functions. */
+tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const tw_objects *parents, const tw_value *names, const tw_objects *children,
+                           const tw_value *keys, const tw_objects *functions);
 tw_saved_object *tw__saved_model_load(const char *directory, const char *const *tags, size_t tag_count);
+/* The same of a message, which it frees. */
+tw_saved_object *tw__saved_model_of_message(tw__saved_model_message *message, const char *directory);
 
 #endif

@@ -376,15 +376,10 @@ static tw_status load_all(loading *l)
     return set_tags(l, (tw_saved_object *)l->objects[0]);
 }
 
-tw_saved_object *tw__saved_model_load(const char *directory, const char *const *tags, size_t tag_count)
+tw_saved_object *tw__saved_model_of_message(tw__saved_model_message *message, const char *directory)
 {
-    loading l = { .directory = directory };
-    tw_saved_object *root = NULL;
-    tw_status status = tw__saved_model_message_read(&l.message, directory, tags, tag_count);
-    if (status == TW_OK)
-        status = load_all(&l);
-    if (status == TW_OK)
-        root = tw_retain(l.objects[0]);
+    loading l = { .directory = directory, .message = *message };
+    tw_saved_object *root = load_all(&l) == TW_OK ? tw_retain(l.objects[0]) : NULL;
     /* A file that was left half way may hold cycles. */
     for (size_t i = 0; l.objects && i < l.message.node_count; i++) {
         if (!root && l.objects[i])
@@ -398,7 +393,17 @@ tw_saved_object *tw__saved_model_load(const char *directory, const char *const *
     tw__free(l.concretes);
     tw_release(l.library);
     tw__saved_model_message_free(&l.message);
+    *message = (tw__saved_model_message){ 0 };
     return root;
+}
+
+tw_saved_object *tw__saved_model_load(const char *directory, const char *const *tags, size_t tag_count)
+{
+    tw__saved_model_message message;
+    if (tw__saved_model_message_read(&message, directory, tags, tag_count) == TW_OK)
+        return tw__saved_model_of_message(&message, directory);
+    tw__saved_model_message_free(&message);
+    return NULL;
 }
 
 /* One tag, or a list of them. */

@@ -181,7 +181,23 @@ static tw_status write_fingerprint(const char *directory, const tw__text *model)
     return status;
 }
 
-static tw_status write_files(const char *directory, const tw__walk *walk, tw_saved_object *signatures, const char *extra_file, const tw__text *extra)
+typedef struct saved_file {
+    const char *name;
+    tw__saved_model_file make;
+    void *context;
+} saved_file;
+
+static tw_status write_further(const char *directory, const tw__walk *walk, const saved_file *file)
+{
+    tw__text text = { 0 };
+    tw_status status = file->make(file->context, walk, &text);
+    if (status == TW_OK)
+        status = write_file(directory, file->name, text.data, text.size);
+    tw__text_free(&text);
+    return status;
+}
+
+static tw_status write_files(const char *directory, const tw__walk *walk, tw_saved_object *signatures, const saved_file *further)
 {
     tw__text model = { 0 };
     tw_saved_constant **assets = NULL;
@@ -192,8 +208,8 @@ static tw_status write_files(const char *directory, const tw__walk *walk, tw_sav
         status = copy_assets(directory, assets, asset_count);
     if (status == TW_OK)
         status = tw__save_walk(walk, prefix);
-    if (status == TW_OK && extra_file)
-        status = write_file(directory, extra_file, extra->data, extra->size);
+    if (status == TW_OK && further->name)
+        status = write_further(directory, walk, further);
     if (status == TW_OK)
         status = write_fingerprint(directory, &model);
     if (status == TW_OK)
@@ -265,7 +281,7 @@ static char *make_beside(const char *target)
     return NULL;
 }
 
-static tw_status save_walked(const tw__walk *walk, tw_saved_object *signatures, const char *directory, const char *extra_file, const tw__text *extra)
+static tw_status save_walked(const tw__walk *walk, tw_saved_object *signatures, const char *directory, const saved_file *further)
 {
     size_t size = strlen(directory);
     while (size > 1 && directory[size - 1] == '/')
@@ -278,7 +294,7 @@ static tw_status save_walked(const tw__walk *walk, tw_saved_object *signatures, 
     if (status == TW_OK)
         status = made ? TW_OK : tw__error_status();
     if (status == TW_OK) {
-        status = write_files(made, walk, signatures, extra_file, extra);
+        status = write_files(made, walk, signatures, further);
         if (status == TW_OK)
             status = put_in_place(made, target);
         if (status != TW_OK) {
@@ -294,8 +310,8 @@ static tw_status save_walked(const tw__walk *walk, tw_saved_object *signatures, 
     return status;
 }
 
-tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signatures, const char *directory, const char *extra_file,
-                               const tw__text *extra)
+tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signatures, const char *directory, const char *file_name,
+                               tw__saved_model_file make, void *context)
 {
     if (!*directory)
         return tw__fail(TW_INVALID_ARGUMENT, "saved_model.save: the directory's name is empty");
@@ -310,7 +326,7 @@ tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signature
     if (status == TW_OK)
         status = tw__walk_objects(&walk, view);
     if (status == TW_OK)
-        status = save_walked(&walk, signatures, directory, extra_file, extra);
+        status = save_walked(&walk, signatures, directory, &(saved_file){ file_name, make, context });
     tw__walk_free(&walk);
     return status;
 }

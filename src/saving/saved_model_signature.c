@@ -18,6 +18,20 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const named *)a)->name, ((const named *)b)->name);
 }
 
+/* The shapes that a trace says its results have; a graph out of a file may know less. */
+typedef struct told {
+    tw_shape *shapes;
+    int count, capacity;
+} told;
+
+static tw_status tell(void *context, const struct tw_type_spec *spec)
+{
+    told *t = context;
+    if (t->count < t->capacity && tw__is(spec, &tw__class_tensor_spec))
+        t->shapes[t->count++] = ((const tw_tensor_spec *)spec)->shape;
+    return TW_OK;
+}
+
 typedef struct wrapping {
     tw__function *inner;
     const named *inputs, *outputs;
@@ -51,8 +65,7 @@ static tw_value specs_by_name(const named *names, int count, const tw_dtype *dty
     tw_value dict = { .kind = TW_VALUE_DICT, .list = { tw__alloc_array((size_t)count * 2 + 1, sizeof(tw_value)), 0 } };
     for (int i = 0; dict.list.items && i < count; i++) {
         dict.list.items[2 * i] = tw__value_str(names[i].name);
-        tw_tensor_spec *spec = tw__tensor_spec_new(dtypes[i], &shapes[i], names[i].name);
-        dict.list.items[2 * i + 1] = (tw_value){ .kind = spec ? TW_VALUE_OBJECT : TW_VALUE_NONE, .object = spec };
+        dict.list.items[2 * i + 1] = tw__spec_value(dtypes[i], &shapes[i], names[i].name);
         dict.list.count = 2 * i + 2;
     }
     return dict;
@@ -77,7 +90,7 @@ static tw_status name_outputs(const tw_saved_concrete *concrete, int count, name
             return TW_RESOURCE_EXHAUSTED;
         names[i] = (named){ texts[i], i };
     }
-    if (dict) { /* the function gives its tensors in the order of the keys */
+    if (dict && !concrete->as_written) { /* the function gives its tensors in the order of the keys */
         qsort(names, (size_t)count, sizeof *names, by_name);
         for (int i = 0; i < count; i++)
             names[i].place = i;
@@ -102,7 +115,7 @@ static tw_status name_inputs(const tw_saved_concrete *concrete, int count, named
     return TW_OK;
 }
 
-static tw_saved_concrete *wrap(tw__function *f, const named *inputs, const named *outputs)
+static tw_saved_concrete *wrap(const tw_saved_concrete *saved, tw__function *f, const named *inputs, const named *outputs)
 {
     static _Atomic uint64_t number;
     int count = f->argument_count;
@@ -124,10 +137,15 @@ static tw_saved_concrete *wrap(tw__function *f, const named *inputs, const named
         made = tw__function_trace_named(name, names, dtypes, shapes, count, run_inner, &(wrapping){ f, inputs, outputs });
         tw__outside_end(outside);
     }
+    told all = { tw__alloc_array((size_t)f->output_count + 1, sizeof *all.shapes), 0, f->output_count };
+    if (all.shapes && tw__structured_leaves(&saved->outputs, tell, &all) != TW_OK)
+        all.count = 0;
     for (int i = 0; made && i < f->output_count; i++) {
+        const tw_shape *known = tw__function_output_shape(made, i);
         dtypes[count + i] = tw__function_output_dtype(made, i);
-        shapes[count + i] = *tw__function_output_shape(made, i);
+        shapes[count + i] = known->rank < 0 && all.count == f->output_count ? all.shapes[outputs[i].place] : *known;
     }
+    tw__free(all.shapes);
     if (made) {
         tw_value *both = tw__alloc_array(2, sizeof *both);
         if (both) {
@@ -161,7 +179,7 @@ tw_saved_concrete *tw__signature_of(tw_saved_concrete *concrete, const char *key
     tw_saved_concrete *made = NULL;
     if (inputs && outputs && texts && name_inputs(concrete, f->argument_count, inputs, key) == TW_OK &&
         name_outputs(concrete, f->output_count, outputs, texts, key) == TW_OK)
-        made = wrap(f, inputs, outputs);
+        made = wrap(concrete, f, inputs, outputs);
     for (int i = 0; texts && i < f->output_count; i++)
         tw__free(texts[i]);
     tw__free(texts);
@@ -194,36 +212,40 @@ static const char *text_at(const tw_value *list, int64_t index)
     return there ? list->list.items[index].s.data : NULL;
 }
 
+tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const tw_objects *parents, const tw_value *names, const tw_objects *children,
+                           const tw_value *keys, const tw_objects *functions)
+{
+    if (parents->count != children->count)
+        return tw__fail(TW_INVALID_ARGUMENT, "saved_model.save: %lld parents, %lld children", (long long)parents->count, (long long)children->count);
+    for (int64_t i = 0; i < parents->count; i++) {
+        const char *name = text_at(names, i);
+        if (!name)
+            return tw__fail(TW_INVALID_ARGUMENT, "saved_model.save: child %lld has no name", (long long)i);
+        TW_TRY(tw__extra_add(extra, parents->items[i], name, children->items[i]));
+    }
+    for (int64_t i = 0; i < functions->count; i++) {
+        const char *key = text_at(keys, i);
+        tw_saved_concrete *signature = key ? tw__signature_of(functions->items[i], key) : NULL;
+        tw_status status = signature ? tw__track(&signatures->trackable, key, signature) : tw__error_status();
+        tw_release(signature);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}
+
 TW_API(saved_model_write,
        "saved_model._save(obj: trackable, export_dir: str, parents: list<trackable> = None, names: value = None, children: list<trackable> = None, "
-       "keys: value = None, signatures: list<saved_concrete> = None, metadata: value = None)",
-       "Saves an object as a SavedModel. Parents get children of these names for it; functions become signatures of these keys; the metadata is Keras's.")
+       "keys: value = None, signatures: list<saved_concrete> = None)",
+       "Saves an object as a SavedModel. Parents get children of these names for it; functions become signatures of these keys.")
 {
     tw__extra extra = { 0 };
-    tw__text metadata = { 0 };
     tw_saved_object *map = tw__saved_object_new("signature_map");
-    tw_status status = map ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    if (args->parents.count != args->children.count)
-        status = tw__fail(TW_INVALID_ARGUMENT, "saved_model._save: %lld parents, %lld children", (long long)args->parents.count,
-                          (long long)args->children.count);
-    for (int64_t i = 0; status == TW_OK && i < args->parents.count; i++) {
-        const char *name = text_at(&args->names, i);
-        status = name ? tw__extra_add(&extra, args->parents.items[i], name, args->children.items[i])
-                      : tw__fail(TW_INVALID_ARGUMENT, "saved_model._save: child %lld has no name", (long long)i);
-    }
-    for (int64_t i = 0; status == TW_OK && i < args->signatures.count; i++) {
-        const char *key = text_at(&args->keys, i);
-        tw_saved_concrete *signature = key ? tw__signature_of(args->signatures.items[i], key) : NULL;
-        status = signature ? tw__track(&map->trackable, key, signature) : tw__error_status();
-        tw_release(signature);
-    }
+    tw_status status = map ? tw__saved_attach(&extra, map, &args->parents, &args->names, &args->children, &args->keys, &args->signatures)
+                           : TW_RESOURCE_EXHAUSTED;
     tw__saving_view view = { .root = args->obj, .extra = &extra };
-    if (args->metadata.kind == TW_VALUE_BYTES)
-        tw__text_bytes(&metadata, args->metadata.s.data, args->metadata.s.size);
     if (status == TW_OK)
-        status = tw__saved_model_save(&view, map, args->export_dir, args->metadata.kind == TW_VALUE_BYTES ? "keras_metadata.pb" : NULL, &metadata);
+        status = tw__saved_model_save(&view, map, args->export_dir, NULL, NULL, NULL);
     tw__extra_free(&extra);
-    tw__text_free(&metadata);
     tw_release(map);
     return status;
 }

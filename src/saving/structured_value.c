@@ -431,3 +431,20 @@ tw_status tw__structured_leaves(const tw_value *value, tw_status (*each)(void *c
     tw__free(order);
     return status;
 }
+
+/* ---- specs ---- */
+
+tw_value tw__spec_value(tw_dtype dtype, const tw_shape *shape, const char *name)
+{
+    tw_tensor_spec *spec = tw__tensor_spec_new(dtype, shape, name);
+    return (tw_value){ .kind = spec ? TW_VALUE_OBJECT : TW_VALUE_NONE, .object = spec };
+}
+
+bool tw__value_spec(const tw_value *value, tw_spec *spec)
+{
+    if (!value || value->kind != TW_VALUE_OBJECT || !tw__is(value->object, &tw__class_tensor_spec))
+        return false;
+    const tw_tensor_spec *found = value->object;
+    *spec = (tw_spec){ found->dtype, found->shape };
+    return true;
+}

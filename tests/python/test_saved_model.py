@@ -94,3 +94,129 @@ def test_what_is_not_there(tmp_path):
     with pytest.raises(RuntimeError, match="MetaGraphDef associated with tags 'train' could not be found"):
         tf.saved_model.load(os.path.join(GOLDEN, "module"), tags="train")
     assert plain(tf.saved_model.load(os.path.join(GOLDEN, "module"), tags=["serve"]).b) == [0.5, -0.5]
+
+
+class Module(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="w")
+        self.parts, self.pair, self.by_name = [tf.Variable(1.0)], (tf.Variable(5.0),), {"a": tf.Variable(3.0)}
+        self.table, self.me = tf.constant(np.arange(600, dtype=np.float32)), self
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
+    def __call__(self, x):
+        return tf.matmul(x, self.w)
+
+    @tf.function
+    def combine(self, data, factor=2, *, z=None, a=None):
+        return {"s": data["p"] * factor + self.parts[0] + self.table[2], "q": (data["r"][0], z - a if z is not None else data["p"])}
+
+    @tf.function
+    def loop(self, n):
+        i = tf.constant(0)
+        while i < n:
+            i += 2
+        return -i if i > 5 else i
+
+
+def test_save(tmp_path):
+    module, x = Module(), tf.constant([[1.0, 1.0]])
+    data = {"p": tf.constant([1.0, 2.0]), "r": [tf.constant(7)]}
+
+    def results(m):
+        return plain([m(x), m.combine(data), m.combine(data, 3), m.combine(data, z=tf.constant(5.0), a=tf.constant(1.0)), m.loop(tf.constant(3)),
+                      m.loop(tf.constant(9)), m.parts, m.pair, m.by_name])
+    expected = results(module)
+    path, again = str(tmp_path / "model"), str(tmp_path / "again")
+    tf.saved_model.save(module, path)
+    assert sorted(os.listdir(path)) == ["assets", "fingerprint.pb", "saved_model.pb", "variables"] and os.listdir(tmp_path) == ["model"]
+    loaded = tf.saved_model.load(path)
+    assert results(loaded) == expected and loaded.me is loaded and type(loaded.pair).__name__ == "_TupleWrapper"
+    tf.saved_model.save(loaded, again, signatures={"other": loaded.signatures["serving_default"]})
+    twice = tf.saved_model.load(again)
+    assert results(twice) == expected and list(twice.signatures) == ["other"]
+    assert plain(twice.signatures["other"](x=x)) == {"output_0": expected[0]}
+    (tmp_path / "model" / "notes.txt").write_text("mine")
+    tf.saved_model.save(module, path)
+    assert (tmp_path / "model" / "notes.txt").read_text() == "mine"
+
+
+def test_save_mistakes(tmp_path):
+    path, apart = str(tmp_path / "model"), tf.Variable(1.0)
+    module = tf.Module()
+    module.f = tf.function(lambda x: x + apart, input_signature=[tf.TensorSpec([], tf.float32)])
+    with pytest.raises(AssertionError, match="references an 'untracked' resource"):
+        tf.saved_model.save(module, path)
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(ValueError, match="Expected an object of type `Trackable`"):
+        tf.saved_model.save([1], path)
+    module.f = tf.function(lambda x: x)
+    with pytest.raises(ValueError, match="signature"):
+        tf.saved_model.save(module, path, signatures=module.f)
+
+
+def test_signatures(tmp_path):
+    module = tf.Module()
+    module.v = tf.Variable(2.0)
+    both = tf.function(lambda b, a: {"less": a - b, "more": a + b * module.v}).get_concrete_function(
+        tf.TensorSpec([2], tf.float32, name="b"), tf.TensorSpec([2], tf.float32, name="a"))
+    tf.saved_model.save(module, str(tmp_path / "model"), signatures={"both": both})
+    serve = tf.saved_model.load(str(tmp_path / "model")).signatures["both"]
+    assert plain(serve(a=tf.constant([1.0, 2.0]), b=tf.constant([3.0, 4.0]))) == {"less": [-2.0, -2.0], "more": [7.0, 10.0]}
+    with pytest.raises(TypeError):
+        serve(tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]))
+
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.d1, self.d2 = tf.keras.layers.Dense(3, activation="tanh"), tf.keras.layers.Dense(2)
+
+    def call(self, inputs, training=False):
+        return self.d2(self.d1(inputs)) * (2.0 if training else 1.0)
+
+
+def test_keras_sequential(tmp_path):
+    k, x = tf.keras, tf.constant(np.random.RandomState(1).rand(2, 6, 6, 1).astype("float32"))
+    model = k.Sequential([k.layers.Conv2D(2, 3, activation="relu", input_shape=(6, 6, 1)), k.layers.BatchNormalization(), k.layers.MaxPooling2D(2),
+                          k.layers.Flatten(), k.layers.Dropout(0.5), k.layers.Dense(3, activation="softmax")])
+    path = str(tmp_path / "model")
+    model.save(path, save_format="tf")
+    expected = model(x).numpy()
+    loaded = k.models.load_model(path)
+    assert type(loaded) is type(model) and [layer.name for layer in loaded.layers] == [layer.name for layer in model.layers]
+    np.testing.assert_allclose(loaded(x).numpy(), expected, rtol=1e-6)
+    plain_one = tf.saved_model.load(path)
+    np.testing.assert_allclose(plain_one(x).numpy(), expected, rtol=1e-6)
+    name = list(plain_one.signatures["serving_default"](x))
+    assert name == [model.layers[-1].name] and len(plain_one.variables) == len(model.variables)
+    model.export(str(tmp_path / "serving"))
+    served = tf.saved_model.load(str(tmp_path / "serving")).signatures["serving_default"](x)
+    np.testing.assert_allclose(list(served.values())[0].numpy(), expected, rtol=1e-6)
+
+
+def test_keras_subclass(tmp_path):
+    net, x, path = Net(), tf.constant([[1.0, 2.0, 3.0, 4.0]]), str(tmp_path / "net")
+    with pytest.raises(ValueError, match="cannot be saved either because the input shape is not available"):
+        net.save(path)
+    net._set_inputs(tf.TensorSpec(shape=(5, 4), dtype=tf.dtypes.float32, name=None))
+    net.save(path, save_format="tf")
+    loaded = tf.keras.models.load_model(path)
+    np.testing.assert_allclose(loaded(x).numpy(), net(x).numpy(), rtol=1e-6)
+    np.testing.assert_allclose(loaded(x, training=True).numpy(), net(x, training=True).numpy(), rtol=1e-6)
+    assert len(loaded.trainable_variables) == 4
+    known = tf.keras.models.load_model(path, custom_objects={"Net": Net})
+    assert isinstance(known, tf.keras.Model)
+    np.testing.assert_allclose(known(x).numpy(), net(x).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["mlp", "cnn", "text", "net"])
+def test_load_model(models, name):
+    model, x = tf.keras.models.load_model(os.path.join(models, name)), tf.constant(VALUES[name]["x"])
+    np.testing.assert_allclose(model(x).numpy(), np.float32(VALUES[name]["y"]), rtol=1e-5, atol=1e-6)
+
+
+def test_load_model_of_what_is_none(tmp_path):
+    with pytest.raises(OSError, match="No file or directory found at"):
+        tf.keras.models.load_model(str(tmp_path / "nothing"))
+    assert plain(tf.keras.models.load_model(os.path.join(GOLDEN, "module")).b) == [0.5, -0.5]

@@ -1,0 +1,66 @@
+/* Saving and loading whole models: the one door for all kinds of files. The kind is told by save_format, or by the path's end. */
+#include <strings.h>
+
+#include "keras/saving/h5.h"
+#include "keras/saving/saved_model.h"
+
+typedef enum model_kind { KIND_TF, KIND_H5, KIND_KERAS, KIND_UNKNOWN } model_kind;
+
+static model_kind kind_of(const char *path, const char *format)
+{
+    if (!format)
+        return tw__ends_with(path, ".keras") ? KIND_KERAS : tw__h5_is_path(path) ? KIND_H5 : KIND_TF;
+    if (strcasecmp(format, "tf") == 0 || strcasecmp(format, "tensorflow") == 0)
+        return KIND_TF;
+    if (strcasecmp(format, "h5") == 0 || strcasecmp(format, "hdf5") == 0)
+        return KIND_H5;
+    return strcasecmp(format, "keras") == 0 ? KIND_KERAS : KIND_UNKNOWN;
+}
+
+static tw_status save_tf(const tw_model_save_args *args)
+{
+    tw__extra extra = { 0 };
+    tw_saved_object *signatures = tw__saved_object_new("signature_map");
+    tw_status status = signatures ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK)
+        status = tw__saved_attach(&extra, signatures, &args->parents, &args->names, &args->children, &args->keys, &args->signatures);
+    if (status == TW_OK)
+        status = tw__model_save_tf(args->self, args->filepath, &extra, signatures);
+    tw__extra_free(&extra);
+    tw_release(signatures);
+    return status;
+}
+
+TW_METHOD(model_save,
+          "keras.Model._save(self: layer, filepath: str, overwrite: bool = True, save_format: str = None, include_optimizer: bool = True, "
+          "parents: list<trackable> = None, names: value = None, children: list<trackable> = None, keys: value = None, "
+          "signatures: list<saved_concrete> = None)",
+          "Writes the model: structure, weights and, as far as the format has them, functions. A path that ends in .h5 means HDF5, others a SavedModel.")
+{
+    switch (kind_of(args->filepath, args->save_format)) {
+    case KIND_TF: {
+        char *file = tw__path_join(args->filepath, "saved_model.pb");
+        bool proceed = file != NULL;
+        tw_status status = file && args->no_overwrite ? tw__ask_overwrite(file, &proceed) : TW_OK;
+        tw__free(file);
+        return status != TW_OK || !proceed ? status : save_tf(args);
+    }
+    case KIND_H5:
+        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "save: whole models in HDF5 files are not supported yet, got the path '%s'; save_weights is", args->filepath);
+    case KIND_KERAS:
+        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "save: .keras files are not supported, got the path '%s'", args->filepath);
+    default:
+        return tw__fail(TW_VALUE_ERROR, "Unknown `save_format` argument. Expected one of 'keras', 'tf', or 'h5'. Received: save_format=%s", args->save_format);
+    }
+}
+
+TW_API(load_model, "keras.models._load_model(filepath: str, compile: bool = True) -> layer", "The model that a file or a SavedModel holds.")
+{
+    if (tw_saved_model_contains(args->filepath))
+        return tw__model_load_tf(args->filepath);
+    if (tw__path_exists(args->filepath))
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "load_model: whole models in HDF5 or .keras files are not supported yet, got the path '%s'", args->filepath);
+    else
+        tw__fail(TW_NOT_FOUND, "No file or directory found at %s", args->filepath);
+    return NULL;
+}

@@ -1,0 +1,14 @@
+/* Keras models in SavedModels; see saved_model.c. */
+#ifndef TW_KERAS_SAVED_MODEL_H
+#define TW_KERAS_SAVED_MODEL_H
+
+#include "keras/keras.h"
+#include "saving/saved_model.h"
+
+/* Saves a model with what is attached to its objects. Signatures that are there are kept; without any the model's call is one. */
+tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures);
+/* The model in a directory: of its config, or, of a class that is not known, of its functions. */
+tw_layer *tw__model_load_tf(const char *directory);
+tw_status tw__shape_of_value(const tw_value *value, tw_shape *shape); /* rank -1: it is none */
+
+#endif

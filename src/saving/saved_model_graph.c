@@ -1,0 +1,312 @@
+/* The graph in a SavedModel, for sessions and for TensorFlow Serving; tf.saved_model.load needs nothing of it but constants.
+ *
+ *     w, w/Read/ReadVariableOp           a handle per variable, and its value
+ *     KEY_INPUT                          a Placeholder per input of a signature, and a call of the signature's function
+ *     saver_filename                     the prefix that calls of a saving and of a restoring function take
+ *     NoOp                               what is to be run first */
+#include <stdio.h>
+
+#include "api/tensor_spec.h"
+#include "saving/saved_model_write.h"
+
+/* ---- the graph of sessions ---- */
+
+static tw_status add_variable(tw__model_writing *w, size_t node)
+{
+    const tw__resource *resource = ((const tw_variable *)w->walk->nodes[node].object)->resource;
+    char *name = tw__graph_unique_name(w->graph, resource->name, false), *debug = name ? tw__format("%s/", name) : NULL;
+    char *read = name ? tw__format("%s/Read/ReadVariableOp", name) : NULL;
+    tw_status status = debug && read ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    tw_attr attrs[] = { TW_A_STRING("shared_name", name ? name : ""), TW_A_STRING("debug_name", debug ? debug : ""),
+                        TW_A_TYPE("dtype", resource->dtype), TW_A_SHAPE("shape", &resource->shape) };
+    tw_attr complete[TW_MAX_ATTRS];
+    tw_dtype dtypes[1], in_dtype = TW_RESOURCE;
+    int count = 0;
+    if (status == TW_OK)
+        status = tw__op_resolve(&tw__op_VarHandleOp, NULL, 0, attrs, 4, complete, dtypes, 1, &count);
+    tw__node *handle = NULL;
+    if (status == TW_OK)
+        handle = tw__graph_add(w->graph, &tw__op_VarHandleOp, name, NULL, 0, complete, tw__op_signature_of(&tw__op_VarHandleOp)->attr_count, dtypes,
+                               &TW_SCALAR, 1);
+    if (handle && !(w->handles[node] = tw__node_output(handle, 0)))
+        handle = NULL;
+    if (status == TW_OK && handle)
+        status = tw__op_resolve(&tw__op_ReadVariableOp, &in_dtype, 1, &attrs[2], 1, complete, dtypes, 1, &count);
+    if (status == TW_OK && (!handle || !tw__graph_add(w->graph, &tw__op_ReadVariableOp, read, &(tw__edge){ handle, 0 }, 1, complete,
+                                                      tw__op_signature_of(&tw__op_ReadVariableOp)->attr_count, dtypes, &resource->shape, 1)))
+        status = tw__error_status();
+    tw__free(name);
+    tw__free(debug);
+    tw__free(read);
+    return status;
+}
+
+/* Captured constants and paths of files as Const nodes. */
+static tw_status add_constant(tw__model_writing *w, size_t node)
+{
+    tw_saved_constant *constant = (tw_saved_constant *)w->walk->nodes[node].object;
+    tw_tensor *made = tw__graph_constant(w->graph, constant->value, "Const");
+    char *name = made ? tw__strdup(made->node->name) : NULL, key[24];
+    tw_release(made);
+    if (!name)
+        return tw__error_status();
+    snprintf(key, sizeof key, "%zu", node);
+    if (tw__map_put(&w->constants, key, strlen(key), name) != TW_OK) {
+        tw__free(name);
+        return TW_RESOURCE_EXHAUSTED;
+    }
+    if (!constant->asset)
+        return TW_OK;
+    TW_TRY(TW_GROW(w->assets, w->asset_capacity, w->asset_count + 1));
+    TW_TRY(tw__pointer_map_put(&w->asset_places, constant, (int64_t)w->asset_count));
+    w->assets[w->asset_count++] = constant;
+    return TW_OK;
+}
+
+static void write_info(tw__text *text, uint32_t number, const char *key, const char *name, tw_dtype dtype, const tw_shape *shape)
+{
+    tw__text info = { 0 };
+    tw__put_text(&info, 1, name);
+    tw__proto_add_varint(&info, 2, (uint64_t)dtype);
+    tw__shape_message_write(&info, 3, shape);
+    tw__put_entry(text, number, key, &info);
+}
+
+static const char *const *output_names(const tw_saved_concrete *signature, size_t *count)
+{
+    size_t pairs = signature->outputs.kind == TW_VALUE_DICT ? (size_t)signature->outputs.list.count / 2 : 0;
+    const char **names = tw__alloc_array(pairs + 1, sizeof *names);
+    for (size_t i = 0; names && i < pairs; i++)
+        names[i] = signature->outputs.list.items[2 * i].s.data;
+    *count = pairs;
+    return names;
+}
+
+/* What a capture is in this graph: a variable's handle or a constant. A new reference. */
+static tw_tensor *capture_in_graph(const tw__model_writing *w, const tw_trackable *object)
+{
+    int64_t node = tw__pointer_map_get(&w->walk->ids, object, -1);
+    if (node >= 0 && w->handles[node])
+        return tw_retain(w->handles[node]);
+    char key[24];
+    snprintf(key, sizeof key, "%lld", (long long)node);
+    const char *name = tw__map_get(&w->constants, key, strlen(key));
+    tw__node *found = name ? tw__graph_find(w->graph, name) : NULL;
+    if (!found)
+        tw__fail(TW_INTERNAL, "a function captured an object that is not saved");
+    return found ? tw__node_output(found, 0) : NULL;
+}
+
+/* Placeholders, the call, and the SignatureDef. */
+static tw_status add_signature(tw__model_writing *w, const char *key, tw_saved_concrete *signature)
+{
+    tw__function *f = tw__saved_concrete_build(signature);
+    if (!f)
+        return tw__error_status();
+    size_t names = 0;
+    const char *const *outputs_named = output_names(signature, &names);
+    tw_tensor **inputs = tw__alloc_array((size_t)f->input_count + 1, sizeof *inputs);
+    tw_tensor **outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof *outputs);
+    tw__text body = { 0 };
+    tw_status status = inputs && outputs && outputs_named ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < f->input_count; i++) {
+        if (i < f->argument_count) {
+            char *name = tw__format("%s_%s", key, signature->keywords[i]);
+            inputs[i] = name ? tw__graph_placeholder(w->graph, f->inputs[i]->out_dtypes[0], &f->inputs[i]->out_shapes[0], name) : NULL;
+            tw__free(name);
+        } else {
+            inputs[i] = capture_in_graph(w, signature->bound[i - f->argument_count]);
+        }
+        status = inputs[i] ? TW_OK : tw__error_status();
+        if (status == TW_OK && i < f->argument_count) {
+            char *tensor = tw__format("%s:0", inputs[i]->node->name);
+            write_info(&body, 1, signature->keywords[i], tensor ? tensor : "", inputs[i]->dtype, &inputs[i]->shape);
+            tw__free(tensor);
+        }
+    }
+    if (status == TW_OK)
+        status = tw__function_call_plain(f, inputs, outputs);
+    for (int i = 0; status == TW_OK && i < f->output_count && (size_t)i < names; i++) {
+        char *tensor = tw__format("%s:%d", outputs[i]->node->name, outputs[i]->node_output);
+        write_info(&body, 2, outputs_named[i], tensor ? tensor : "", outputs[i]->dtype, &outputs[i]->shape);
+        tw__free(tensor);
+    }
+    tw__put_text(&body, 3, "tensorflow/serving/predict");
+    tw__put_entry(&w->signatures, 5, key, &body);
+    for (int i = 0; inputs && i < f->input_count; i++)
+        tw_release(inputs[i]);
+    for (int i = 0; outputs && i < f->output_count; i++)
+        tw_release(outputs[i]);
+    tw__free((void *)outputs_named);
+    tw__free(inputs);
+    tw__free(outputs);
+    return status;
+}
+
+/* ---- functions that save and restore ---- */
+
+typedef struct saver_body {
+    const tw__model_writing *w;
+    bool restores;
+} saver_body;
+
+static tw_tensor *key_names(const tw__model_writing *w, bool empty)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < w->walk->count; i++)
+        count += w->handles[i] != NULL;
+    tw_tensor *tensor = tw_tensor_new(TW_STRING, TW_SHAPE(count), NULL);
+    tw__text key = { 0 };
+    tw_status status = tensor ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0, at = 0; status == TW_OK && i < w->walk->count; i++) {
+        if (!w->handles[i])
+            continue;
+        status = tw__walk_key(w->walk, i, &key);
+        if (status == TW_OK)
+            status = tw__string_set(tensor, (int64_t)at++, empty ? "" : key.data, empty ? 0 : key.size);
+    }
+    tw__text_free(&key);
+    if (status != TW_OK)
+        tw_release(tensor);
+    return status == TW_OK ? tensor : NULL;
+}
+
+static tw_status write_values(const tw__model_writing *w, tw_tensor *const *arguments, int count, tw_tensor *names, tw_tensor *slices)
+{
+    tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
+    if (!inputs)
+        return TW_RESOURCE_EXHAUSTED;
+    inputs[0] = arguments[0];
+    inputs[1] = names;
+    inputs[2] = slices;
+    tw_status status = TW_OK;
+    int at = 1;
+    for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
+        if (!w->handles[i])
+            continue;
+        tw_attr dtype = TW_A_TYPE("dtype", ((const tw_variable *)w->walk->nodes[i].object)->resource->dtype);
+        inputs[at + 2] = tw__call(&tw__op_ReadVariableOp, &arguments[at], 1, &dtype, 1);
+        status = inputs[at++ + 2] ? TW_OK : tw__error_status();
+    }
+    int outputs = 0;
+    if (status == TW_OK)
+        status = tw__apply(&tw__op_SaveV2, inputs, count + 2, NULL, 0, NULL, &outputs);
+    for (int i = 3; i < count + 2; i++)
+        tw_release(inputs[i]);
+    tw__free(inputs);
+    return status;
+}
+
+static tw_status read_values(const tw__model_writing *w, tw_tensor *const *arguments, int count, tw_tensor *names, tw_tensor *slices)
+{
+    tw_dtype *dtypes = tw__alloc_array((size_t)count + 1, sizeof *dtypes);
+    tw_tensor **values = tw__alloc_array((size_t)count + 1, sizeof *values);
+    tw_status status = dtypes && values ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    int at = 0, outputs = count - 1, none = 0;
+    for (size_t i = 0; dtypes && i < w->walk->count; i++) {
+        if (w->handles[i])
+            dtypes[at++] = ((const tw_variable *)w->walk->nodes[i].object)->resource->dtype;
+    }
+    tw_attr types = TW_A_TYPES("dtypes", dtypes, count - 1);
+    if (status == TW_OK)
+        status = tw__apply(&tw__op_RestoreV2, TW_IN(arguments[0], names, slices), 3, &types, 1, values, &outputs);
+    for (int i = 0; status == TW_OK && i < count - 1; i++) {
+        tw_attr dtype = TW_A_TYPE("dtype", dtypes[i]);
+        status = tw__apply(&tw__op_AssignVariableOp, TW_IN(arguments[i + 1], values[i]), 2, &dtype, 1, NULL, &none);
+    }
+    for (int i = 0; values && i < count - 1; i++)
+        tw_release(values[i]);
+    tw__free(values);
+    tw__free(dtypes);
+    return status;
+}
+
+static tw_status run_saver(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+{
+    const saver_body *body = context;
+    tw_tensor *names = key_names(body->w, false), *slices = names ? key_names(body->w, true) : NULL;
+    tw_status status = slices ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK && count > 1)
+        status = (body->restores ? read_values : write_values)(body->w, arguments, count, names, slices);
+    tw_release(names);
+    tw_release(slices);
+    *outputs = tw__alloc_array(1, sizeof **outputs);
+    if (status == TW_OK && *outputs && ((*outputs)[0] = tw_retain(arguments[0])))
+        *output_count = 1;
+    return status == TW_OK && *outputs ? tw__function_name_results(*outputs, 1) : tw__error_status();
+}
+
+/* Traces one of the two and calls it; gives the name of the call. */
+static char *add_saver(tw__model_writing *w, bool restores, tw_tensor *filename, tw__function **function)
+{
+    int count = 1;
+    for (size_t i = 0; i < w->walk->count; i++)
+        count += w->handles[i] != NULL;
+    tw_dtype *dtypes = tw__alloc_array((size_t)count, sizeof *dtypes);
+    tw_shape *shapes = tw__alloc_array((size_t)count, sizeof *shapes);
+    tw_tensor **inputs = tw__alloc_array((size_t)count, sizeof *inputs), *output = NULL;
+    const char **names = tw__alloc_array((size_t)count, sizeof *names);
+    char *name = NULL;
+    if (dtypes && shapes && inputs && names) {
+        int at = 1;
+        names[0] = "file_prefix";
+        inputs[0] = filename;
+        dtypes[0] = TW_STRING;
+        shapes[0] = TW_SCALAR;
+        for (size_t i = 0; i < w->walk->count; i++) {
+            if (!w->handles[i])
+                continue;
+            inputs[at] = w->handles[i];
+            dtypes[at] = TW_RESOURCE;
+            shapes[at++] = TW_SCALAR;
+        }
+        tw__graph *outer = tw__tracing;
+        tw__tracing = NULL;
+        *function = tw__function_trace_named(restores ? "__inference__traced_restore_2" : "__inference__traced_save_1",
+                                             names, dtypes, shapes, count, run_saver, &(saver_body){ w, restores });
+        tw__tracing = outer;
+        if (*function && tw__function_call_plain(*function, inputs, &output) == TW_OK)
+            name = tw__strdup(output->node->name);
+    }
+    tw_release(output);
+    tw__free(names);
+    tw__free(dtypes);
+    tw__free(shapes);
+    tw__free(inputs);
+    return name;
+}
+
+static tw_status add_savers(tw__model_writing *w)
+{
+    tw_tensor *filename = tw__graph_placeholder(w->graph, TW_STRING, &TW_SCALAR, "saver_filename");
+    char *save = filename ? add_saver(w, false, filename, &w->save) : NULL, *restore = save ? add_saver(w, true, filename, &w->restore) : NULL;
+    char *output = restore ? tw__format("%s:0", save) : NULL;
+    if (output) {
+        tw__put_text(&w->saver, 1, "saver_filename:0");
+        tw__put_text(&w->saver, 2, output);
+        tw__put_text(&w->saver, 3, restore);
+        tw__proto_add_varint(&w->saver, 7, 2);
+    }
+    tw_release(filename);
+    tw__free(save);
+    tw__free(restore);
+    tw_status status = output ? TW_OK : tw__error_status();
+    tw__free(output);
+    return status;
+}
+
+tw_status tw__saved_model_graph(tw__model_writing *w, const tw_saved_object *signatures)
+{
+    tw_status status = TW_OK;
+    for (size_t i = 0; status == TW_OK && i < w->walk->count; i++) {
+        if (tw__holds_value(w->walk->nodes[i].object))
+            status = add_variable(w, i);
+        else if (tw__is(w->walk->nodes[i].object, &tw__class_saved_constant))
+            status = add_constant(w, i);
+    }
+    for (size_t i = 0; status == TW_OK && signatures && i < signatures->trackable.child_count; i++)
+        status = add_signature(w, signatures->trackable.children[i].name, (tw_saved_concrete *)signatures->trackable.children[i].object);
+    if (status == TW_OK && !tw__graph_add(w->graph, &tw__op_NoOp, "NoOp", NULL, 0, NULL, 0, NULL, NULL, 0))
+        status = tw__error_status();
+    return status == TW_OK ? add_savers(w) : status;
+}

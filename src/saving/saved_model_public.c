@@ -1,0 +1,275 @@
+/* SavedModels for C programs: <thalweg/saving.h>. */
+#include <stdlib.h>
+
+#include <thalweg/saving.h>
+
+#include "api/tensor_spec.h"
+#include "saving/saved_model.h"
+
+/* ---- parts of a loaded one ---- */
+
+void tw_saved_model_close(tw_saved_object *model)
+{
+    tw__walk walk = { 0 };
+    tw__saving_view view = { .root = model ? &model->trackable : NULL };
+    if (model && tw__walk_objects(&walk, &view) == TW_OK) {
+        for (size_t i = 0; i < walk.count; i++)
+            tw_retain(walk.nodes[i].object);
+        for (size_t i = 0; i < walk.count; i++)
+            tw__object_clear(walk.nodes[i].object);
+        for (size_t i = 0; i < walk.count; i++)
+            tw_release(walk.nodes[i].object);
+    }
+    tw__walk_free(&walk);
+    tw_release(model);
+}
+
+tw_saved_concrete *tw_saved_model_signature(tw_saved_object *model, const char *key)
+{
+    if (!model || !key) {
+        tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_signature: the %s is NULL", model ? "key" : "model");
+        return NULL;
+    }
+    const tw_trackable *map = tw__tracked(&model->trackable, "signatures");
+    tw_trackable *found = map ? tw__tracked(map, key) : NULL;
+    if (found && tw__is(found, &tw__class_saved_concrete))
+        return tw_retain(found);
+    tw__text text = { 0 };
+    for (size_t i = 0; map && i < map->child_count; i++)
+        tw__text_format(&text, "%s'%s'", i ? ", " : "", map->children[i].name);
+    tw__fail(TW_NOT_FOUND, "the SavedModel has no signature '%s'; it has: %s", key, text.data ? text.data : "none");
+    tw__text_free(&text);
+    return NULL;
+}
+
+tw_variable *tw_saved_model_variable(tw_saved_object *model, const char *path)
+{
+    tw_trackable *object = model ? &model->trackable : NULL;
+    for (const char *at = path; object && at && *at;) {
+        size_t size = strcspn(at, "/");
+        char *name = tw__strndup(at, size);
+        object = name ? tw__tracked(object, name) : NULL;
+        tw__free(name);
+        at += size + (at[size] == '/');
+    }
+    if (object && tw__is(object, &tw__class_variable))
+        return tw_retain(object);
+    tw__fail(TW_NOT_FOUND, "the SavedModel has no variable at '%s'", path ? path : "");
+    return NULL;
+}
+
+const char *tw_signature_input(const tw_saved_concrete *signature, int64_t index)
+{
+    return signature && index >= 0 && (size_t)index < signature->keyword_count ? signature->keywords[index] : NULL;
+}
+
+tw_spec tw_signature_input_spec(const tw_saved_concrete *signature, int64_t index)
+{
+    const char *name = tw_signature_input(signature, index);
+    const tw_value *both = name ? &signature->inputs : NULL;
+    const tw_value *named = both && both->kind == TW_VALUE_TUPLE && both->list.count == 2 ? &both->list.items[1] : NULL;
+    const tw_value *found = named ? tw__value_get(named, name) : NULL;
+    tw_spec spec = { .shape = TW_UNKNOWN_SHAPE };
+    tw__value_spec(found, &spec);
+    return spec;
+}
+
+/* The result at a place of the function's: dicts are in the order of their keys there. */
+static int64_t output_count(const tw_saved_concrete *signature)
+{
+    return signature && signature->outputs.kind == TW_VALUE_DICT ? signature->outputs.list.count / 2 : 0;
+}
+
+const char *tw_signature_output(const tw_saved_concrete *signature, int64_t index)
+{
+    int64_t count = output_count(signature);
+    for (int64_t i = 0; index < count && i < count; i++) {
+        const char *name = signature->outputs.list.items[2 * i].s.data;
+        int64_t before = 0;
+        for (int64_t k = 0; k < count; k++)
+            before += strcmp(signature->outputs.list.items[2 * k].s.data, name) < 0;
+        if (before == index)
+            return name;
+    }
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+tw_tensors tw_signature_call(tw_saved_concrete *signature, tw_named_tensors inputs)
+{
+    tw_tensors none = { NULL, 0 };
+    if (!signature) {
+        tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: the signature is NULL");
+        return none;
+    }
+    tw__function *f = tw__saved_concrete_build(signature);
+    if (!f)
+        return none;
+    /* A file says the arguments' names in any order; its tensors are in the order of the names. */
+    tw_tensor **arguments = tw__alloc_array((size_t)f->argument_count + 1, sizeof *arguments);
+    tw_tensor **outputs = tw__alloc_array((size_t)f->output_count + 1, sizeof *outputs);
+    tw_status status = arguments && outputs ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    const tw_value *both = &signature->inputs;
+    const tw_value *named = both->kind == TW_VALUE_TUPLE && both->list.count == 2 ? &both->list.items[1] : NULL;
+    if (status == TW_OK && (!named || named->list.count / 2 != f->argument_count))
+        status = tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: '%s' is no signature: it does not take its tensors by name", f->name);
+    for (int64_t i = 0; status == TW_OK && i < f->argument_count; i++) {
+        const char *name = named->list.items[2 * i].s.data;
+        int64_t place = 0;
+        for (int64_t k = 0; k < f->argument_count; k++)
+            place += strcmp(named->list.items[2 * k].s.data, name) < 0;
+        for (int64_t k = 0; k < inputs.count; k++) {
+            if (strcmp(inputs.items[k].name, name) == 0)
+                arguments[place] = inputs.items[k].tensor;
+        }
+        if (!arguments[place])
+            status = tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: the input '%s' is not given", name);
+        else if (named->list.items[2 * i + 1].kind == TW_VALUE_OBJECT && tw__is(named->list.items[2 * i + 1].object, &tw__class_tensor_spec) &&
+                 tw__tensor_spec_check(named->list.items[2 * i + 1].object, arguments[place]) != TW_OK) {
+            tw__error_prefix("tw_signature_call: input '%s': ", name);
+            status = tw__error_status();
+        }
+    }
+    if (status == TW_OK && inputs.count > f->argument_count)
+        status = tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: %lld inputs are given, the signature has %d", (long long)inputs.count, f->argument_count);
+    if (status == TW_OK)
+        status = tw__function_call(f, arguments, outputs);
+    tw__free(arguments);
+    if (status == TW_OK)
+        return (tw_tensors){ outputs, f->output_count };
+    tw__free(outputs);
+    return none;
+}
+
+tw_tensor *tw_signature_value(tw_saved_concrete *signature, tw_named_tensors inputs, const char *output)
+{
+    tw_tensors results = tw_signature_call(signature, inputs);
+    tw_tensor *found = NULL;
+    for (int64_t i = 0; results.items && i < results.count; i++) {
+        const char *name = tw_signature_output(signature, i);
+        if (name && output && strcmp(name, output) == 0)
+            found = tw_retain(results.items[i]);
+    }
+    if (results.items && !found)
+        tw__fail(TW_NOT_FOUND, "tw_signature_value: there is no output '%s'", output ? output : "");
+    tw_tensors_free(&results);
+    return found;
+}
+
+/* ---- saving ---- */
+
+static tw_value text_list(const char *const *names, int64_t count)
+{
+    tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
+    for (int64_t i = 0; items && i < count; i++)
+        items[i] = tw__value_str(names[i]);
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, items ? count : 0 } };
+}
+
+/* The traced function as one with structure: a tuple of tensors to a dict, or a list, of tensors. */
+static tw_saved_concrete *concrete_of(const tw_export *export)
+{
+    tw__function *f = export->function ? tw__function_concrete(export->function, export->inputs, (int)export->input_count) : NULL;
+    if (!f) {
+        tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_save: signature '%s' has no function", export->key ? export->key : "");
+        return NULL;
+    }
+    tw_value *outputs = tw__alloc_array((size_t)f->output_count * 2 + 1, sizeof *outputs);
+    int64_t count = 0;
+    for (int i = 0; outputs && i < f->output_count; i++) {
+        if (export->output_names)
+            outputs[count++] = tw__value_str(export->output_names[i]);
+        outputs[count++] = tw__spec_value(tw__function_output_dtype(f, i), tw__function_output_shape(f, i), NULL);
+    }
+    tw_saved_concrete *concrete = tw__saved_concrete_new(f, (tw_value){ .kind = TW_VALUE_NONE },
+                                                         (tw_value){ .kind = export->output_names ? TW_VALUE_DICT : TW_VALUE_LIST,
+                                                                     .list = { outputs, outputs ? count : 0 } });
+    if (concrete)
+        concrete->as_written = true;
+    if (concrete && tw__saved_concrete_keywords(concrete, export->input_names, export->input_names ? (size_t)export->input_count : 0, -1) != TW_OK) {
+        tw_release(concrete);
+        concrete = NULL;
+    }
+    tw_release(f);
+    return concrete;
+}
+
+tw_status tw_saved_model_save(void *object, const char *directory, const tw_export *exports, int64_t export_count)
+{
+    if (!object || !directory || !tw__is(object, &tw__trackable_class))
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_save: an object with parts and a directory are expected");
+    void **concretes = tw__alloc_array((size_t)export_count + 1, sizeof *concretes);
+    const char **keys = tw__alloc_array((size_t)export_count + 1, sizeof *keys);
+    tw_status status = concretes && keys ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int64_t i = 0; status == TW_OK && i < export_count; i++) {
+        keys[i] = exports[i].key ? exports[i].key : "serving_default";
+        concretes[i] = concrete_of(&exports[i]);
+        status = concretes[i] ? TW_OK : tw__error_status();
+    }
+    tw_value texts = status == TW_OK ? text_list(keys, export_count) : (tw_value){ .kind = TW_VALUE_NONE };
+    if (status == TW_OK)
+        status = tw_saved_model_write(object, directory, .keys = texts, .signatures = { concretes, export_count });
+    tw_value_free(&texts);
+    for (int64_t i = 0; concretes && i < export_count; i++)
+        tw_release(concretes[i]);
+    tw__free(concretes);
+    tw__free(keys);
+    return status;
+}
+
+/* ---- text ---- */
+
+static void print_infos(tw__text *text, const char *what, const tw__tensor_info *infos, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        tw__text_format(text, "    %s %.*s: %s%s, tensor %.*s\n", what, TW_SHOWN(infos[i].name), tw_dtype_name(infos[i].dtype),
+                        tw__shape_text(&infos[i].shape), TW_SHOWN(infos[i].tensor));
+}
+
+static void print_objects(tw__text *text, const tw__saved_model_message *m)
+{
+    static const char *const kinds[] = { [TW_OBJECT_USER] = "object", [TW_OBJECT_ASSET] = "asset", [TW_OBJECT_FUNCTION] = "function",
+                                         [TW_OBJECT_VARIABLE] = "variable", [TW_OBJECT_BARE] = "concrete function",
+                                         [TW_OBJECT_CONSTANT] = "constant", [TW_OBJECT_RESOURCE] = "resource", [TW_OBJECT_CAPTURED] = "captured tensor" };
+    for (size_t i = 0; i < m->node_count; i++) {
+        const tw__object_message *node = &m->nodes[i];
+        tw__text_format(text, "  %zu %s", i, kinds[node->kind] ? kinds[node->kind] : "object");
+        for (size_t k = 0; k < node->child_count; k++) {
+            tw_string name = { node->children[k].name.data, node->children[k].name.size };
+            tw__text_format(text, "%s%.*s=%zu", k ? ", " : ": ", TW_SHOWN(name), node->children[k].node);
+        }
+        tw__text_add(text, "\n");
+    }
+}
+
+char *tw_saved_model_text(const char *directory)
+{
+    tw__saved_model_message m = { 0 };
+    tw__graph_message graph = { 0 };
+    tw__text text = { 0 };
+    tw_status status = directory ? tw__saved_model_message_read(&m, directory, NULL, 0) : tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_text: no directory");
+    if (status == TW_OK) {
+        tw__text_format(&text, "SavedModel of TensorFlow %.*s, tags", TW_SHOWN(m.version));
+        for (size_t i = 0; i < m.tag_count; i++)
+            tw__text_format(&text, " %.*s", TW_SHOWN(m.tags[i]));
+        tw__text_add(&text, "\nsignatures\n");
+        for (size_t i = 0; i < m.signature_count; i++) {
+            tw__text_format(&text, "  %.*s (%.*s)\n", TW_SHOWN(m.signatures[i].name), TW_SHOWN(m.signatures[i].method));
+            print_infos(&text, "input", m.signatures[i].inputs, m.signatures[i].input_count);
+            print_infos(&text, "output", m.signatures[i].outputs, m.signatures[i].output_count);
+        }
+        tw__text_add(&text, "objects\n");
+        print_objects(&text, &m);
+        tw__text_add(&text, "graph\n");
+        status = tw__graph_message_read(&graph, m.graph.data, m.graph.size);
+    }
+    if (status == TW_OK)
+        status = tw__graph_message_print(&text, &graph);
+    tw__graph_message_free(&graph);
+    tw__saved_model_message_free(&m);
+    if (status == TW_OK)
+        return tw__text_take(&text);
+    tw__text_free(&text);
+    return NULL;
+}

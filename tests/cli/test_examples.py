@@ -50,3 +50,8 @@ def test_traced_step():
     text = run([os.path.join(BUILD, "bin", "traced_step")])
     found = re.search(r"accuracy ([\d.]+) after 400 steps, traced 2 times", text)
     assert found and float(found.group(1)) > 0.95
+
+
+def test_serve_saved_model():
+    text = run([os.path.join(BUILD, "bin", "serve_saved_model")], os.path.join(ROOT, "tests", "golden", "saved_model", "module"))
+    assert text == "output_0 = tf.Tensor([[ 0.5 -0.5]], shape=(1, 2), dtype=float32)\n"

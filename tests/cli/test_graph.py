@@ -67,3 +67,12 @@ def test_failures(tmp_path):
     bad.write_bytes(b"not a graph")
     code, out, err = thalweg(str(bad))
     assert (code, out) == (1, "") and "DATA_LOSS" in err and "bad.pb: GraphDef" in err
+
+
+def test_saved_model():
+    code, out, err = thalweg("../saved_model/module")
+    assert (code, err) == (0, "")
+    lines = out.split("\n")
+    assert lines[:2] == ["SavedModel of TensorFlow 2.15.1, tags serve", "signatures"]
+    assert "    input x: float32[?,2], tensor serving_default_x:0" in lines and "  1 variable" in lines
+    assert any(line.startswith("graph: ") for line in lines)

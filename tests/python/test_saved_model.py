@@ -220,3 +220,55 @@ def test_load_model_of_what_is_none(tmp_path):
     with pytest.raises(OSError, match="No file or directory found at"):
         tf.keras.models.load_model(str(tmp_path / "nothing"))
     assert plain(tf.keras.models.load_model(os.path.join(GOLDEN, "module")).b) == [0.5, -0.5]
+
+
+def test_optimizer_state(tmp_path):
+    k, x = tf.keras, np.random.RandomState(1).rand(8, 3).astype("float32")
+    model = k.Sequential([k.layers.Dense(2, input_shape=(3,))])
+    model.compile("adam", "mse")
+    model.fit(x, x[:, :2], verbose=0)
+
+    def names(path):
+        return [n for n, _ in tf.train.list_variables(os.path.join(path, "variables", "variables")) if n.startswith("optimizer/")]
+    with_state, without = str(tmp_path / "with"), str(tmp_path / "without")
+    children = tf.saved_model._objects(model)
+    model.save(with_state)
+    model.save(without, include_optimizer=False)
+    assert len(names(with_state)) == 6 and names(without) == []
+    assert [a is b for a, b in zip(children, tf.saved_model._objects(model))] == [True] * len(children)
+    loaded = k.models.load_model(with_state)
+    loaded.compile("adam", "mse")
+    np.testing.assert_allclose(loaded.predict(x, verbose=0), model.predict(x, verbose=0), rtol=1e-6)
+
+
+def test_assets(tmp_path):
+    (tmp_path / "words.txt").write_text("one two")
+    module = tf.Module()
+    module.words = tf.saved_model.Asset(str(tmp_path / "words.txt"))
+    tf.saved_model.save(module, str(tmp_path / "model"))
+    (tmp_path / "words.txt").unlink()
+    os.rename(tmp_path / "model", tmp_path / "moved")
+    path = tf.saved_model.load(str(tmp_path / "moved")).words.numpy().decode()
+    with open(path) as file:
+        assert file.read() == "one two"
+
+
+def test_functions_of_models(tmp_path):
+    class Served(Net):
+        @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32, name="img")])
+        def serve(self, img):
+            return {"probs": tf.nn.softmax(self(img))}
+    net, x, path = Served(), tf.ones([1, 4]), str(tmp_path / "net")
+    expected = plain(net.serve(x))
+    net.save(path, signatures={"serving_default": net.serve})
+    loaded = tf.saved_model.load(path)
+    assert plain(loaded.serve(x)) == plain(loaded.signatures["serving_default"](img=x)) == expected
+
+
+def test_ragged_arguments(tmp_path):
+    class Sums(tf.Module):
+        @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.float32, 1)])
+        def sums(self, x):
+            return tf.reduce_sum(x, axis=1)
+    tf.saved_model.save(Sums(), str(tmp_path / "model"))
+    assert plain(tf.saved_model.load(str(tmp_path / "model")).sums(tf.ragged.constant([[1.0, 2.0], [3.0]]))) == [3.0, 3.0]

@@ -157,6 +157,43 @@ static void test_failed_save(void **state)
     closedir(list);
 }
 
+/* Every allocation fails once: an error, and nothing is left behind. */
+static void test_memory(void **state)
+{
+    (void)state;
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 2), (float[]){ 1, 1, 0, 2 });
+    bool done = false;
+    for (long n = 1; !done && n < 20000; n++) {
+        tw__alloc_fail_at(n);
+        tw_saved_object *model = tw_saved_model_load(MODULE);
+        tw_saved_concrete *serve = model ? tw_saved_model_signature(model, "serving_default") : NULL;
+        tw_tensor *y = serve ? tw_signature_value(serve, TW_NAMED_TENSORS({ "x", x }), "output_0") : NULL;
+        done = y != NULL;
+        tw__alloc_fail_at(0);
+        assert_true(done || tw_error_code() == TW_RESOURCE_EXHAUSTED);
+        tw_clear_error();
+        tw_release(y);
+        tw_release(serve);
+        tw_saved_model_close(model);
+    }
+    assert_true(done);
+    tw_auto tw_variable *factor = scalar(3, "factor");
+    tw_auto tw_checkpoint *root = tw_checkpoint_new({ "factor", factor });
+    tw_auto tw_function *function = tw_function_new(scale, factor, .name = "scale");
+    static const tw_spec inputs[] = { { TW_FLOAT32, { 1, { -1 } } }, { TW_FLOAT32, { 1, { -1 } } } };
+    tw_export export = { "both", function, inputs, 2, (const char *const[]){ "z", "a" }, NULL };
+    done = false;
+    for (long n = 1; !done && n < 20000; n += 3) {
+        tw__alloc_fail_at(n);
+        tw_status status = tw_saved_model_save(root, in_directory("memory"), &export, 1);
+        tw__alloc_fail_at(0);
+        done = status == TW_OK;
+        assert_true(done || tw_error_code() == TW_RESOURCE_EXHAUSTED);
+        tw_clear_error();
+    }
+    assert_true(done);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_failed_save),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -17,8 +17,30 @@ static model_kind kind_of(const char *path, const char *format)
     return strcasecmp(format, "keras") == 0 ? KIND_KERAS : KIND_UNKNOWN;
 }
 
+/* Without the optimizer the model is saved as if it had none; afterwards it is where it was among the children. */
+static size_t take_optimizer(tw_trackable *model, tw__child *taken)
+{
+    size_t place = 0;
+    while (place < model->child_count && strcmp(model->children[place].name, "optimizer") != 0)
+        place++;
+    if (place == model->child_count)
+        return SIZE_MAX;
+    *taken = model->children[place];
+    memmove(&model->children[place], &model->children[place + 1], (--model->child_count - place) * sizeof *model->children);
+    return place;
+}
+
+static void put_back(tw_trackable *model, size_t place, tw__child taken)
+{
+    memmove(&model->children[place + 1], &model->children[place], (model->child_count++ - place) * sizeof *model->children);
+    model->children[place] = taken;
+}
+
 static tw_status save_tf(const tw_model_save_args *args)
 {
+    tw_trackable *model = &args->self->trackable;
+    tw__child optimizer;
+    size_t place = args->no_include_optimizer ? take_optimizer(model, &optimizer) : SIZE_MAX;
     tw__extra extra = { 0 };
     tw_saved_object *signatures = tw__saved_object_new("signature_map");
     tw_status status = signatures ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -26,6 +48,8 @@ static tw_status save_tf(const tw_model_save_args *args)
         status = tw__saved_attach(&extra, signatures, &args->parents, &args->names, &args->children, &args->keys, &args->signatures);
     if (status == TW_OK)
         status = tw__model_save_tf(args->self, args->filepath, &extra, signatures);
+    if (place != SIZE_MAX)
+        put_back(model, place, optimizer);
     tw__extra_free(&extra);
     tw_release(signatures);
     return status;

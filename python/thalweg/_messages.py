@@ -86,7 +86,16 @@ FunctionDef.ArgAttrs
 GradientDef
     1 string function_name; 2 string gradient_func
 MetaGraphDef
-    1 MetaGraphDef.MetaInfoDef meta_info_def; 2 GraphDef graph_def; 3 SaverDef saver_def; 4 map<string,CollectionDef> collection_def
+    1 MetaGraphDef.MetaInfoDef meta_info_def; 2 GraphDef graph_def; 3 SaverDef saver_def; 4 map<string,CollectionDef> collection_def;
+    5 map<string,SignatureDef> signature_def; 6 repeated AssetFileDef asset_file_def; 7 bytes object_graph_def
+SavedModel
+    1 int64 saved_model_schema_version; 2 repeated MetaGraphDef meta_graphs
+SignatureDef
+    1 map<string,TensorInfo> inputs; 2 map<string,TensorInfo> outputs; 3 string method_name
+TensorInfo
+    1 string name; 2 enum DataType dtype; 3 TensorShapeProto tensor_shape
+AssetFileDef
+    1 TensorInfo tensor_info; 2 string filename
 MetaGraphDef.MetaInfoDef
     1 string meta_graph_version; 2 OpList stripped_op_list; 4 repeated string tags; 5 string tensorflow_version; 6 string
     tensorflow_git_version; 7 bool stripped_default_attrs; 8 map<string,string> function_aliases

@@ -272,3 +272,18 @@ def test_ragged_arguments(tmp_path):
             return tf.reduce_sum(x, axis=1)
     tf.saved_model.save(Sums(), str(tmp_path / "model"))
     assert plain(tf.saved_model.load(str(tmp_path / "model")).sums(tf.ragged.constant([[1.0, 2.0], [3.0]]))) == [3.0, 3.0]
+
+
+def test_sessions(models, tmp_path):
+    v1, ours = tf.compat.v1, str(tmp_path / "ours")
+    module = Module()
+    tf.saved_model.save(module, ours)
+    for path, x, y in ((os.path.join(GOLDEN, "module"), VALUES["module"]["x"], VALUES["module"]["y"]), (ours, [[1.0, 1.0]], plain(module([[1.0, 1.0]]))),
+                       (os.path.join(models, "mlp"), VALUES["mlp"]["x"], VALUES["mlp"]["y"])):
+        with v1.Session(graph=tf.Graph()) as session:
+            meta = v1.saved_model.load(session, [v1.saved_model.tag_constants.SERVING], path)
+            signature = meta.signature_def["serving_default"]
+            inputs, outputs = list(signature.inputs.values())[0].name, list(signature.outputs.values())[0].name
+            np.testing.assert_allclose(session.run(outputs, {inputs: x}), np.float32(y), rtol=1e-5, atol=1e-6)
+    with v1.Session(graph=tf.Graph()) as session, pytest.raises(RuntimeError, match="could not be found in SavedModel"):
+        v1.saved_model.loader.load(session, ["train"], ours)

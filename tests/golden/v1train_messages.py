@@ -9,7 +9,7 @@ import re
 from google.protobuf.descriptor import FieldDescriptor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODULES = ["tensorflow.core.protobuf.config_pb2", "tensorflow.core.protobuf.saver_pb2", "tensorflow.core.protobuf.meta_graph_pb2",
+MODULES = ["tensorflow.core.protobuf.config_pb2", "tensorflow.core.protobuf.saver_pb2", "tensorflow.core.protobuf.meta_graph_pb2", "tensorflow.core.protobuf.saved_model_pb2",
            "tensorflow.core.protobuf.rewriter_config_pb2", "tensorflow.core.framework.graph_pb2", "tensorflow.core.framework.node_def_pb2",
            "tensorflow.core.framework.attr_value_pb2", "tensorflow.core.framework.tensor_pb2", "tensorflow.core.framework.tensor_shape_pb2",
            "tensorflow.core.framework.function_pb2", "tensorflow.core.framework.versions_pb2", "tensorflow.core.framework.variable_pb2",

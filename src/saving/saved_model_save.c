@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -237,7 +238,7 @@ static void move_others(const char *from, const char *to)
     for (struct dirent *entry; list && (entry = readdir(list));) {
         char *old = is_own(entry->d_name) ? NULL : tw__path_join(from, entry->d_name), *new = old ? tw__path_join(to, entry->d_name) : NULL;
         if (new)
-            rename(old, new);
+            renameat2(AT_FDCWD, old, AT_FDCWD, new, RENAME_NOREPLACE);
         tw__free(old);
         tw__free(new);
     }
@@ -261,6 +262,30 @@ static tw_status put_in_place(const char *made, const char *target)
     tw_status status = parent ? tw__sync_directory(*parent ? parent : ".") : TW_RESOURCE_EXHAUSTED;
     tw__free(parent);
     return status;
+}
+
+/* Directories that a process left there when it was killed: what was no SavedModel's goes to the target, the rest away. */
+static void sweep(const char *target, const char *parent)
+{
+    DIR *list = opendir(*parent ? parent : ".");
+    size_t size = strlen(tw__path_name(target));
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        long process;
+        int number, used = 0;
+        bool ours = strncmp(entry->d_name, tw__path_name(target), size) == 0 &&
+                    sscanf(entry->d_name + size, ".tmp-%ld-%d%n", &process, &number, &used) == 2 && !entry->d_name[size + (size_t)used];
+        if (!ours || process <= 0 || kill((pid_t)process, 0) == 0 || errno != ESRCH)
+            continue;
+        char *path = tw__path_join(parent, entry->d_name);
+        if (path) {
+            move_others(path, target);
+            if (tw_gfile_rmtree(path) != TW_OK)
+                tw_clear_error(); /* the next one may */
+        }
+        tw__free(path);
+    }
+    if (list)
+        closedir(list);
 }
 
 /* A new directory beside the target. */
@@ -297,6 +322,8 @@ static tw_status save_walked(const tw__walk *walk, tw_saved_object *signatures, 
         status = write_files(made, walk, signatures, further);
         if (status == TW_OK)
             status = put_in_place(made, target);
+        if (status == TW_OK)
+            sweep(target, parent);
         if (status != TW_OK) {
             tw__saved_error kept = tw__error_take();
             if (tw__path_exists(made) && tw_gfile_rmtree(made) != TW_OK)

@@ -48,17 +48,19 @@ FILES = {
     "manager": lambda n: {"checkpoint"} | {"ckpt-%d.%s" % (i, s) for i in (n - 1, n) for s in ("index", "data-00000-of-00001")},
     "checkpoint": lambda n: {"checkpoint"} | {"ckpt-%d.%s" % (i, s) for i in range(1, n + 1) for s in ("index", "data-00000-of-00001")},
     "overwrite": lambda n: {"ckpt.index", "ckpt.data-00000-of-00001"},
+    "saved_model": lambda n: {"model"},
 }
+PLACES = {"overwrite": ("ckpt",), "saved_model": ("model", "variables", "variables")}
 
 
-@pytest.mark.parametrize("mode", ["manager", "checkpoint", "overwrite"])
+@pytest.mark.parametrize("mode", ["manager", "checkpoint", "overwrite", "saved_model"])
 def test_killed_at_every_call(tmp_path, mode):
     start = tmp_path / "start"
     start.mkdir()
     for _ in range(3):
         save(start, mode)
     # A plain write restores nothing first: its value is always 1.
-    before = value(start / "ckpt" if mode == "overwrite" else start)
+    before = value(start.joinpath(*PLACES.get(mode, ())))
     kills = 0
     for call in CALLS:
         when = 0
@@ -67,7 +69,7 @@ def test_killed_at_every_call(tmp_path, mode):
             directory = tmp_path / "now"
             shutil.copytree(start, directory)
             acknowledged, killed = save(directory, mode, (call, when))
-            where = directory / "ckpt" if mode == "overwrite" else directory
+            where = directory.joinpath(*PLACES.get(mode, ()))
             found = value(where)
             assert found >= (acknowledged or before), (call, when)
             assert found in (before, before + 1)

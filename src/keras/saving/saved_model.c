@@ -18,7 +18,7 @@ static const char *identifier_of(const tw_trackable *object)
 {
     if (tw__is(object, &tw__class_sequential))
         return "_tf_keras_sequential";
-    const tw_class *functional = tw_class_find("functional"), *input = tw_class_find("input_layer");
+    const tw_class *functional = tw_class_find("functional"), *input = tw_class_find("layers_input_layer");
     if (functional && tw__is(object, functional))
         return "_tf_keras_network";
     if (tw__is(object, &tw__class_model))

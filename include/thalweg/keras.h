@@ -27,6 +27,18 @@ TW_API_FUNCTION tw_model *tw_model_new_(tw_model_function call, void *state, con
  * and returns it, borrowed: it lives as long as the parent. */
 TW_API_FUNCTION void *tw_track(void *parent, const char *name, void *child);
 
+/* Connects a layer to a Keras tensor (tw_input) or to several, and gives the Keras tensor that stands for its output. Takes the layer, which lives
+ * as long as what it gave; a layer that is used twice is given with tw_retain.
+ *
+ *     tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
+ *     tw_auto tw_keras_tensor *y = tw_connect(tw_layers_dense(1), x);
+ *     tw_auto tw_model *model = tw_model_connect(TW_OBJECTS(x), TW_OBJECTS(y), "line"); */
+TW_API_FUNCTION tw_keras_tensor *tw_connect(tw_layer *layer, tw_keras_tensor *input);
+TW_API_FUNCTION tw_keras_tensor *tw_connect_all(tw_layer *layer, tw_objects inputs);
+/* The model between Keras tensors, which stay the caller's. Name NULL: model, model_1, … Called with several inputs by tw_model_call_all. */
+TW_API_FUNCTION tw_model *tw_model_connect(tw_objects inputs, tw_objects outputs, const char *name);
+TW_API_FUNCTION tw_tensors tw_model_call_all(tw_model *model, tw_tensors inputs, bool training);
+
 /* Calls a layer or model. NULL on failure, or if one of the two is NULL. */
 TW_API_FUNCTION tw_tensor *tw_layer_call(tw_layer *layer, tw_tensor *input);
 TW_API_FUNCTION tw_tensor *tw_model_call(tw_model *model, tw_tensor *input);

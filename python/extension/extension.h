@@ -233,6 +233,14 @@ bool tw__py_overrides(PyObject *self, const char *name);
 void tw__py_layer_made(PyObject *self);
 PyObject *tw__py_overrides_call(PyObject *self, PyObject *layer);
 
+/* ---- Keras tensors (keras_tensor.c) ---- */
+extern PyType_Slot tw__py_keras_tensor_slots[];
+bool tw__py_is_keras_tensor(PyObject *value);
+bool tw__py_has_keras_tensor(PyObject *value); /* also in lists, tuples and dicts */
+PyObject *tw__py_connect(void *layer, PyObject *arguments, PyObject *keywords, int training); /* keywords may be NULL */
+PyObject *tw__py_keras_call(const char *path, PyObject *arguments, PyObject *keywords);
+PyObject *tw__py_keras_row(const tw_signature *signature, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+
 /* ---- what C asks of Python (foreign.c) ---- */
 void tw__py_made(PyObject *self); /* an instance is complete: lets C know of methods in Python */
 char *tw__py_automatic_name(PyObject *self, const tw_class *class_row); /* for tw__free; NULL: C names it */

@@ -256,6 +256,16 @@ static const tw_tensor *first_tensor(const tw_value *value)
     return list && value->list.count && value->list.items[0].kind == TW_VALUE_TENSOR ? value->list.items[0].tensor : NULL;
 }
 
+static bool has_keras_tensor(PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    count += names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (tw__py_has_keras_tensor(arguments[i]))
+            return true;
+    }
+    return false;
+}
+
 PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_t size, PyObject *names)
 {
     tw__py_function *function = (tw__py_function *)self;
@@ -309,6 +319,10 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
         tw__py_frame_end(&frame);
     }
     drop_rest(signature, given, rest);
+    if (__builtin_expect(!out, 0) && signature->role == TW_ROLE_FUNCTION && has_keras_tensor(arguments, TW_VECTOR_COUNT(size), names)) {
+        PyErr_Clear(); /* Keras tensors are no tensors: the call becomes a layer */
+        return tw__py_keras_row(signature, arguments, TW_VECTOR_COUNT(size), names);
+    }
     return out;
 }
 

@@ -436,11 +436,19 @@ static PyObject *call_values(PyObject *self, tw_layer *layer, PyObject *argument
     return result;
 }
 
+static PyObject *connect(PyObject *self, tw_layer *layer, PyObject *arguments, PyObject *keywords)
+{
+    (void)self;
+    return tw__py_connect(layer, arguments, keywords, -1);
+}
+
 static PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     tw_layer *layer = (tw_layer *)((tw__py_object *)self)->object;
     if (!layer)
         return tw__py_error(PyExc_RuntimeError, "You must call `super().__init__()` in the layer constructor.");
+    if (tw__py_has_keras_tensor(arguments) || (keywords && tw__py_has_keras_tensor(keywords)))
+        return connect(self, layer, arguments, keywords);
     if (layer->foreign_call)
         return call_python(self, layer, arguments, keywords);
     const tw__layer_methods *methods = tw__methods(layer);
@@ -473,8 +481,33 @@ static tw_tensor *call_from_c(tw_layer *layer, tw_tensor *input, int training)
     return output;
 }
 
+/* The same with any arguments and results. */
+static tw_status invoke_from_c(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_value given = tw__value_copy(arguments), by_name = named ? tw__value_copy(named) : (tw_value){ .kind = TW_VALUE_NONE };
+    PyObject *tuple = tw__py_value(&given), *dict = by_name.kind == TW_VALUE_DICT ? tw__py_value(&by_name) : NULL, *out = NULL;
+    int outer = current_training;
+    if (training >= 0)
+        current_training = training;
+    if (tuple && PyTuple_Check(tuple) && !PyErr_Occurred())
+        out = call_python(layer->trackable.object.peer, layer, tuple, dict);
+    current_training = outer;
+    bool good = out && tw__py_read_value(out, result);
+    if (!good) {
+        tw_value_free(result);
+        tw__py_failed();
+    }
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
+    Py_XDECREF(out);
+    tw__py_leave(state);
+    return good ? TW_OK : tw__error_status();
+}
+
 void tw__py_layer_made(PyObject *self)
 {
+    tw__foreign_invoke = invoke_from_c;
     if (tw__py_overrides(self, "call") || tw__py_overrides(self, "build"))
         ((tw_layer *)((tw__py_object *)self)->object)->foreign_call = call_from_c;
 }

@@ -174,10 +174,19 @@ PyObject *tw__py_wrap(void *pointer)
 
 /* ---- instances ---- */
 
+/* keras.Model(inputs, outputs) is a Functional. */
+static bool is_connecting(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    if (type != tw__py_type_of(&tw__class_model))
+        return false;
+    bool named = keywords && (PyDict_GetItemString(keywords, "inputs") || PyDict_GetItemString(keywords, "outputs"));
+    return named || (PyTuple_Size(arguments) && tw__py_has_keras_tensor(arguments));
+}
+
 static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    (void)arguments;
-    (void)keywords;
+    if (is_connecting(type, arguments, keywords))
+        type = tw__py_type_of(&tw__class_functional);
     allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
     has_lock = true;
     return allocate(type, 0);
@@ -236,6 +245,8 @@ static int init(PyObject *self, PyObject *arguments, PyObject *keywords)
     }
     if (object->object) /* __init__ a second time */
         return 0;
+    if (entry->class_row == &tw__class_model && is_connecting(entry->type, arguments, keywords)) /* a subclass whose __init__ connects */
+        entry = entry_of(tw__py_type_of(&tw__class_functional));
     PyObject *wrapped = NULL, *lists = NULL;
     if (!wrap_lists(entry->class_row->signature, keywords, &wrapped, &lists))
         return -1;
@@ -447,6 +458,7 @@ PyType_Slot *tw__py_special_slots(const char *id)
         { "optimizer", tw__py_optimizer_slots },
         { "operation", tw__py_operation_slots },
         { "ragged_tensor", tw__py_ragged_slots },
+        { "keras_tensor", tw__py_keras_tensor_slots },
     };
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         if (strcmp(special[i].id, id) == 0)

@@ -22,6 +22,8 @@ typedef struct tw__layer_methods {
     const char *arguments;
     tw_value (*call_values)(tw_layer *self, const tw_value *given, int training);
     tw_status (*build_values)(tw_layer *self, const tw_value *given);    /* instead of build, where one shape is not enough */
+    /* Instead of call_values, for a layer that takes whatever it is given. */
+    tw_status (*invoke)(tw_layer *self, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
     /* The mask of the output, for a layer that supports masks; NULL: the input's. A new reference, or NULL for none. */
     tw_tensor *(*mask)(tw_layer *self, tw_tensor *input, tw_tensor *mask);
     bool any_dtype;                                                      /* inputs are not cast to the layer's dtype */
@@ -53,6 +55,8 @@ struct tw_layer {
     bool supports_masking;               /* masks of inputs reach the output */
     tw_callable *activity_regularizer;   /* a reference, from the build on; or NULL */
     struct tw__layer_losses *losses;     /* what it adds to the loss (layers/losses.c); NULL: nothing yet */
+    struct tw__layer_node **nodes;       /* its calls with Keras tensors (models/functional.h) */
+    size_t node_count, node_capacity;
     tw_value build_shape;                /* the shape, or shapes, it was built for; None: not said */
     tw_variable **extra;                 /* own weights that are no child any more: a later one took the name. References */
     size_t extra_count, extra_capacity;
@@ -64,6 +68,8 @@ struct tw_layer {
 tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training);
 /* The same with any arguments: `count` values in the order of the class's `arguments` (the first is the input; those behind are not given). */
 tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count, int training);
+/* Set by an embedding language: a call of one of its own layers with any arguments. */
+TW_API_FUNCTION extern tw_status (*tw__foreign_invoke)(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
 static inline tw_value tw__value_tensor(tw_tensor *tensor) /* takes it; NULL: None, with the error set */
 {
     return tensor ? (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensor } : (tw_value){ .kind = TW_VALUE_NONE };

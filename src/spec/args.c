@@ -279,9 +279,9 @@ static bool copy_field(const tw_field *field, const void *source, void *target)
         *(tw_pairs *)to = (tw_pairs){ items, items ? list.count : 0 };
         return good;
     }
-    case TW_KIND_VALUE: /* kept nowhere: a class takes no such argument */
-        *(tw_value *)to = (tw_value){ .kind = TW_VALUE_NONE };
-        return true;
+    case TW_KIND_VALUE:
+        *(tw_value *)to = tw__value_copy(from);
+        return ((tw_value *)to)->kind == ((const tw_value *)from)->kind;
     case TW_KIND_INT:
         *(int64_t *)to = *(const int64_t *)from;
         return true;

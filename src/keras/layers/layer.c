@@ -9,6 +9,7 @@
 #include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
+#include "keras/models/functional.h"
 
 static tw_status layer_init(void *self, const void *given)
 {
@@ -43,6 +44,7 @@ static void layer_visit(void *self, tw__visitor visitor, void *context)
     tw__layer_losses_visit(layer, visitor, context);
     for (size_t i = 0; i < layer->extra_count; i++)
         visitor(context, &layer->extra[i]->trackable.object);
+    tw__layer_nodes_visit(layer, visitor, context);
 }
 
 static void layer_clear(void *self)
@@ -57,6 +59,7 @@ static void layer_clear(void *self)
         tw_release(extra[i]);
     tw__free(extra);
     tw_value_free(&layer->build_shape);
+    tw__layer_nodes_free(layer);
 }
 
 static void layer_destroy(void *self)

@@ -74,7 +74,9 @@ static tw_status ready(tw_layer *layer, const tw_value *value, bool first, tw_va
             TW_TRY(ready(layer, &value->list.items[i], first, &items[i]));
         return TW_OK;
     }
-    if (value->kind == TW_VALUE_BOOL || value->kind == TW_VALUE_INT || value->kind == TW_VALUE_FLOAT)
+    if (value->kind == TW_VALUE_DICT || value->kind == TW_VALUE_STR)
+        *out = tw__value_copy(value);
+    else if (value->kind == TW_VALUE_BOOL || value->kind == TW_VALUE_INT || value->kind == TW_VALUE_FLOAT)
         *out = *value;
     else if (value->kind == TW_VALUE_OBJECT)
         *out = (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(value->object) };

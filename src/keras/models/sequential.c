@@ -4,6 +4,7 @@
  * model in front. Children in checkpoints, per layer i: "layer_with_weights-K" (K counts those with weights), then "layer-i". */
 #include "graph/graph.h"
 #include "keras/keras.h"
+#include "keras/models/functional.h"
 
 typedef struct sequential {
     tw__model model;
@@ -12,47 +13,14 @@ typedef struct sequential {
     bool settled;  /* input and output shape are known, and the children are those of built layers */
     bool inferred; /* from the first call's input */
     tw_layer *input; /* the InputLayer, once the input's shape is known; a reference, or NULL */
+    tw_keras_tensor **tensors; /* what goes in and what each layer gives, as far as they are connected; references */
+    size_t connected, tensor_capacity;
     tw_shape input_shape, output_shape;
 } sequential;
 
-static tw_status track_layers(sequential *self)
-{
-    tw_trackable *object = &self->model.layer.trackable;
-    size_t with_weights = 0;
-    char name[48];
-    for (size_t i = 0; i < self->count; i++) {
-        if (tw__has_variables(&self->layers[i]->trackable)) {
-            snprintf(name, sizeof name, "layer_with_weights-%zu", with_weights++);
-            TW_TRY(tw__track(object, name, self->layers[i]));
-        }
-        snprintf(name, sizeof name, "layer-%zu", i);
-        TW_TRY(tw__track(object, name, self->layers[i]));
-    }
-    return TW_OK;
-}
-
-static bool is_layer_name(const char *name)
-{
-    return tw__starts_with(name, "layer-") || tw__starts_with(name, "layer_with_weights-");
-}
-
-/* The children anew, in order; what else the model holds stays behind them. */
 static tw_status retrack(sequential *self)
 {
-    tw_trackable *object = &self->model.layer.trackable;
-    tw__child *old = object->children;
-    size_t count = object->child_count;
-    object->children = NULL;
-    object->child_count = object->child_capacity = 0;
-    tw_status status = track_layers(self);
-    for (size_t i = 0; i < count; i++) {
-        if (status == TW_OK && !is_layer_name(old[i].name))
-            status = tw__track(object, old[i].name, old[i].object);
-        tw__free(old[i].name);
-        tw_release(old[i].object);
-    }
-    tw__free(old);
-    return status;
+    return tw__model_track_layers(&self->model.layer, self->layers, self->count);
 }
 
 /* The InputLayer that stands before the first layer: "dense_input". */
@@ -69,26 +37,72 @@ static tw_status name_input(sequential *self)
     return self->input ? TW_OK : tw__error_status();
 }
 
+static void disconnect(sequential *self, size_t from)
+{
+    while (self->connected > from)
+        tw_release(self->tensors[--self->connected]);
+}
+
+/* The model's own node: from the input to what the last layer gives. */
+static tw_status note_self(sequential *self)
+{
+    tw_layer *layer = &self->model.layer;
+    if (self->connected < 2)
+        return TW_OK;
+    tw_value input = { .kind = TW_VALUE_OBJECT, .object = self->tensors[0] };
+    tw_value output = { .kind = TW_VALUE_OBJECT, .object = self->tensors[self->connected - 1] };
+    tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { &input, 1 } };
+    TW_TRY(tw__layer_note(layer, &arguments, &output));
+    if (layer->node_count > 1) { /* it takes the place of the one before */
+        tw__layer_node *old = layer->nodes[0];
+        layer->nodes[0] = layer->nodes[layer->node_count - 1];
+        layer->nodes[layer->node_count - 1] = old;
+        tw__layer_drop_node(layer);
+    }
+    return TW_OK;
+}
+
+/* Connects layers, from those that are connected on. Graphs that programs build have no Keras tensors: their layers are only built. */
+static tw_status connect(sequential *self)
+{
+    TW_TRY(TW_GROW(self->tensors, self->tensor_capacity, self->count + 1));
+    if (!self->connected) {
+        if (!(self->tensors[0] = tw__input_tensor(self->input)))
+            return tw__error_status();
+        self->connected = 1;
+    }
+    TW_TRY(tw__scope_push(NULL));
+    tw_status status = TW_OK;
+    while (status == TW_OK && self->connected <= self->count) {
+        tw_keras_tensor *next = tw__layer_connect_one(self->layers[self->connected - 1], self->tensors[self->connected - 1]);
+        status = next ? TW_OK : tw__error_status();
+        if (next)
+            self->tensors[self->connected++] = next;
+    }
+    tw__scope_pop();
+    TW_TRY(status);
+    self->output_shape = self->tensors[self->connected - 1]->shape;
+    return note_self(self);
+}
+
 /* The shapes of every layer from the input's on; builds what is not built. */
 static tw_status settle(sequential *self, const tw_shape *input_shape)
 {
-    tw_shape shape = *input_shape;
-    bool at_root = !tw__in_lasting(); /* in a graph that a program builds, a model's layers stand in its own scope */
-    if (at_root)
-        TW_TRY(tw__scope_push(NULL));
-    tw_status status = TW_OK;
-    for (size_t i = 0; status == TW_OK && i < self->count; i++) {
-        tw_shape next;
-        status = tw__layer_output_shape(self->layers[i], &shape, &next);
-        shape = next;
-    }
-    if (at_root)
-        tw__scope_pop();
-    TW_TRY(status);
     self->input_shape = *input_shape;
-    self->output_shape = shape;
+    TW_TRY(name_input(self));
+    if (!tw__in_lasting()) {
+        TW_TRY(connect(self));
+    } else { /* in a graph that a program builds, a model's layers stand in its own scope */
+        tw_shape shape = *input_shape;
+        for (size_t i = 0; i < self->count; i++) {
+            tw_shape next;
+            TW_TRY(tw__layer_output_shape(self->layers[i], &shape, &next));
+            shape = next;
+        }
+        self->output_shape = shape;
+    }
     self->settled = self->model.layer.built = true;
-    return name_input(self);
+    return TW_OK;
 }
 
 static void count_call_of(tw_layer *layer)
@@ -106,6 +120,18 @@ static void sequential_count_call(tw_layer *self)
         for (size_t i = 0; i < model->count; i++)
             count_call_of(model->layers[i]);
     }
+}
+
+static tw_status add_settled(sequential *self, tw_layer *layer)
+{
+    TW_TRY(name_input(self));
+    if (!tw__in_lasting())
+        return connect(self);
+    tw_shape shape = self->count == 1 ? self->input_shape : self->output_shape;
+    TW_TRY(tw__scope_push(NULL));
+    tw_status status = tw__layer_output_shape(layer, &shape, &self->output_shape);
+    tw__scope_pop();
+    return status;
 }
 
 static tw_status add_layer(sequential *self, tw_layer *layer)
@@ -129,25 +155,23 @@ static tw_status add_layer(sequential *self, tw_layer *layer)
                             "a layer in this model. Update the `name` argument to pass a unique name.", layer->name);
     }
     bool first = self->count == 0 && !self->input;
-    tw_shape shape = first ? layer->batch_input_shape : self->output_shape, next;
-    bool known = first ? shape.rank >= 0 : self->settled;
-    if (known) {
-        TW_TRY(tw__scope_push(NULL));
-        tw_status status = tw__layer_output_shape(layer, &shape, &next);
-        tw__scope_pop();
-        TW_TRY(status);
-    }
+    bool known = first ? layer->batch_input_shape.rank >= 0 : self->settled;
     TW_TRY(TW_GROW(self->layers, self->capacity, self->count + 1));
     self->layers[self->count++] = tw_retain(layer);
-    if (known) {
-        if (self->count == 1)
-            self->model.layer.batch_input_shape = self->input_shape = shape;
-        self->output_shape = next;
-        self->settled = self->model.layer.built = true;
-        TW_TRY(name_input(self));
-    } else {
+    if (!known) {
         self->model.layer.built = false;
+        return retrack(self);
     }
+    if (first)
+        self->model.layer.batch_input_shape = self->input_shape = layer->batch_input_shape;
+    tw_status status = add_settled(self, layer);
+    if (status != TW_OK) {
+        tw_release(self->layers[--self->count]);
+        if (first)
+            tw__set(&self->input, NULL);
+        return status;
+    }
+    self->settled = self->model.layer.built = true;
     return retrack(self);
 }
 
@@ -172,11 +196,17 @@ static void sequential_visit(void *self, tw__visitor visitor, void *context)
         visitor(context, &model->layers[i]->trackable.object);
     if (model->input)
         visitor(context, &model->input->trackable.object);
+    for (size_t i = 0; i < model->connected; i++)
+        visitor(context, &model->tensors[i]->object);
 }
 
 static void sequential_clear(void *self)
 {
     sequential *model = self;
+    disconnect(model, 0);
+    tw__free(model->tensors);
+    model->tensors = NULL;
+    model->tensor_capacity = 0;
     tw_layer **layers = model->layers;
     size_t count = model->count;
     model->layers = NULL;
@@ -198,6 +228,22 @@ static void relax(tw_shape *shape, const tw_shape *other)
     }
 }
 
+/* After the first call: layers of an embedding language are not called again only to be connected. */
+static tw_status connect_known(sequential *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->layers[i]->foreign_call)
+            return TW_OK;
+    }
+    tw_shape output = self->output_shape;
+    if (!tw__in_lasting() && connect(self) != TW_OK) {
+        tw_clear_error(); /* it ran: so what can't be connected is no mistake */
+        disconnect(self, 0);
+    }
+    self->output_shape = output;
+    return TW_OK;
+}
+
 static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training)
 {
     sequential *model = (sequential *)self;
@@ -216,7 +262,7 @@ static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training
         model->input_shape = input->shape;
         model->output_shape = x->shape;
         model->settled = model->inferred = true;
-        if (name_input(model) != TW_OK || retrack(model) != TW_OK) {
+        if (name_input(model) != TW_OK || connect_known(model) != TW_OK || retrack(model) != TW_OK) {
             tw_release(x);
             return NULL;
         }
@@ -270,12 +316,18 @@ TW_METHOD(sequential_pop, "keras.Sequential.pop(self: model)", "Takes the last l
         return tw__fail(TW_TYPE_ERROR, "There are no layers in the model.");
     tw_layer *last = model->layers[--model->count];
     tw_status status = TW_OK;
+    disconnect(model, model->count + 1);
     if (!model->count) {
+        disconnect(model, 0);
         tw__set(&model->input, NULL);
+        tw__layer_nodes_free(&model->model.layer);
         model->settled = model->model.layer.built = false;
-    }
-    if (model->count && model->settled)
+    } else if (model->connected) {
+        model->output_shape = model->tensors[model->connected - 1]->shape;
+        status = note_self(model);
+    } else if (model->settled) {
         status = settle(model, &model->input_shape);
+    }
     if (status == TW_OK)
         status = retrack(model);
     tw_release(last);

@@ -1,0 +1,590 @@
+/* Functional models: the layers and calls between given Keras tensors.
+ *
+ * Layers stand in Keras's order: by depth, counted from the outputs, the deepest first, and among equals as a walk from the outputs meets them.
+ * Running the model is a loop over the calls in the same order; every call's results have places in one list of values. */
+#include "keras/models/functional.h"
+
+#include <thalweg/keras.h>
+
+/* ---- the walk ---- */
+
+typedef struct visit {
+    tw_layer *layer;
+    int node, depth;
+    int order; /* of the layer, when first met */
+    bool finished;
+} visit;
+
+typedef struct walk {
+    visit *visits;    /* in the order in which they end: what a call needs comes before it */
+    size_t count, capacity;
+    tw__map known;    /* layer, node -> index in visits + 1; SIZE_MAX / 2: in progress */
+    tw_layer **layers; /* borrowed, in the order of meeting */
+    int *depths;
+    size_t layer_count, layer_capacity, depth_capacity;
+} walk;
+
+typedef struct frame {
+    tw_layer *layer;
+    int node;
+    tw_keras_tensor **needs; /* borrowed, the list is the frame's */
+    size_t need_count, next;
+} frame;
+
+typedef struct key {
+    const tw_layer *layer;
+    intptr_t node;
+} key;
+
+static key key_of(const tw_layer *layer, int node)
+{
+    return (key){ layer, node };
+}
+
+static int layer_order(walk *w, tw_layer *layer)
+{
+    for (size_t i = 0; i < w->layer_count; i++) {
+        if (w->layers[i] == layer)
+            return (int)i;
+    }
+    return -1;
+}
+
+static tw_status meet(walk *w, tw_layer *layer)
+{
+    if (layer_order(w, layer) >= 0)
+        return TW_OK;
+    TW_TRY(TW_GROW(w->layers, w->layer_capacity, w->layer_count + 1));
+    TW_TRY(TW_GROW(w->depths, w->depth_capacity, w->layer_count + 1));
+    w->depths[w->layer_count] = 0;
+    w->layers[w->layer_count++] = layer;
+    return TW_OK;
+}
+
+static tw_status needs_of(const tw__layer_node *node, tw_keras_tensor ***needs, size_t *count)
+{
+    size_t capacity = 0;
+    *needs = NULL;
+    *count = 0;
+    if (node->is_input)
+        return TW_OK;
+    tw_status status = tw__keras_tensors_of(&node->arguments, needs, count, &capacity);
+    return status == TW_OK ? tw__keras_tensors_of(&node->named, needs, count, &capacity) : status;
+}
+
+static tw_status enter(walk *w, frame **stack, size_t *size, size_t *capacity, const tw_keras_tensor *tensor)
+{
+    key k = key_of(tensor->layer, tensor->node);
+    if (tw__map_has(&w->known, &k, sizeof k)) {
+        if (tw__map_get(&w->known, &k, sizeof k) == w)
+            return tw__fail(TW_VALUE_ERROR, "Tensor %s from layer \"%s\" is part of a cycle.", tensor->name, tensor->layer->name);
+        return TW_OK;
+    }
+    TW_TRY(meet(w, tensor->layer));
+    TW_TRY(tw__map_put(&w->known, &k, sizeof k, w)); /* in progress */
+    TW_TRY(TW_GROW(*stack, *capacity, *size + 1));
+    frame *f = &(*stack)[*size];
+    *f = (frame){ .layer = tensor->layer, .node = tensor->node };
+    *size += 1;
+    return needs_of(tensor->layer->nodes[tensor->node], &f->needs, &f->need_count);
+}
+
+static tw_status walk_from(walk *w, const tw_keras_tensor *output)
+{
+    frame *stack = NULL;
+    size_t size = 0, capacity = 0;
+    tw_status status = enter(w, &stack, &size, &capacity, output);
+    while (status == TW_OK && size) {
+        frame *f = &stack[size - 1];
+        if (f->next < f->need_count) {
+            const tw_keras_tensor *need = f->needs[f->next++];
+            status = enter(w, &stack, &size, &capacity, need);
+            continue;
+        }
+        status = TW_GROW(w->visits, w->capacity, w->count + 1);
+        if (status != TW_OK)
+            break;
+        w->visits[w->count++] = (visit){ .layer = f->layer, .node = f->node };
+        key k = key_of(f->layer, f->node);
+        status = tw__map_put(&w->known, &k, sizeof k, (void *)(uintptr_t)w->count);
+        tw__free(f->needs);
+        size--;
+    }
+    while (size)
+        tw__free(stack[--size].needs);
+    tw__free(stack);
+    return status;
+}
+
+/* From the outputs back: a call is deeper than those that use it, and no less deep than the layer's other calls that come after it. */
+static tw_status set_depths(walk *w)
+{
+    for (size_t i = w->count; i-- > 0;) {
+        visit *v = &w->visits[i];
+        int order = layer_order(w, v->layer);
+        if (v->depth < w->depths[order])
+            v->depth = w->depths[order];
+        w->depths[order] = v->depth;
+        tw_keras_tensor **needs;
+        size_t count;
+        tw_status status = needs_of(v->layer->nodes[v->node], &needs, &count);
+        for (size_t n = 0; status == TW_OK && n < count; n++) {
+            key k = key_of(needs[n]->layer, needs[n]->node);
+            visit *need = &w->visits[(uintptr_t)tw__map_get(&w->known, &k, sizeof k) - 1];
+            if (need->depth < v->depth + 1)
+                need->depth = v->depth + 1;
+        }
+        tw__free(needs);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}
+
+static void walk_free(walk *w)
+{
+    tw__free(w->visits);
+    tw__map_free(&w->known, NULL);
+    tw__free(w->layers);
+    tw__free(w->depths);
+}
+
+/* ---- making the model ---- */
+
+static bool is_input_of(const tw__functional *model, const tw_layer *layer, int node)
+{
+    for (size_t i = 0; i < model->input_count; i++) {
+        if (model->flat_inputs[i]->layer == layer && model->flat_inputs[i]->node == node)
+            return true;
+    }
+    return false;
+}
+
+static tw_status put_place(tw__functional *model, tw_layer *layer, int node)
+{
+    key k = key_of(layer, node);
+    TW_TRY(tw__map_put(&model->places, &k, sizeof k, (void *)(uintptr_t)(model->value_count + 1)));
+    model->value_count += (size_t)layer->nodes[node]->output_count;
+    return TW_OK;
+}
+
+static tw_status check_names(const tw__functional *model)
+{
+    for (size_t i = 0; i < model->layer_count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(model->layers[i]->name, model->layers[k]->name) == 0)
+                return tw__fail(TW_VALUE_ERROR, "The name \"%s\" is used 2 times in the model. All layer names should be unique.", model->layers[i]->name);
+        }
+    }
+    return TW_OK;
+}
+
+static tw_status set_layers(tw__functional *model, walk *w)
+{
+    for (size_t i = 0; i < model->input_count; i++) /* inputs that no output uses stand last, before those that were met */
+        if (layer_order(w, model->flat_inputs[i]->layer) < 0)
+            TW_TRY(meet(w, model->flat_inputs[i]->layer));
+    int deepest = 0;
+    for (size_t i = 0; i < w->layer_count; i++)
+        deepest = w->depths[i] > deepest ? w->depths[i] : deepest;
+    model->layers = tw__alloc_array(w->layer_count + 1, sizeof *model->layers);
+    if (!model->layers)
+        return TW_RESOURCE_EXHAUSTED;
+    for (int depth = deepest; depth >= 0; depth--) {
+        for (size_t i = 0; i < w->layer_count; i++) {
+            if (w->depths[i] == depth)
+                model->layers[model->layer_count++] = tw_retain(w->layers[i]);
+        }
+    }
+    return check_names(model);
+}
+
+static tw_status set_steps(tw__functional *model, const walk *w)
+{
+    model->steps = tw__alloc_array(w->count + 1, sizeof *model->steps);
+    if (!model->steps)
+        return TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; i < model->input_count; i++) {
+        key k = key_of(model->flat_inputs[i]->layer, model->flat_inputs[i]->node);
+        if (!tw__map_has(&model->places, &k, sizeof k))
+            TW_TRY(put_place(model, model->flat_inputs[i]->layer, model->flat_inputs[i]->node));
+    }
+    for (size_t i = 0; i < w->count; i++) {
+        const visit *v = &w->visits[i];
+        if (is_input_of(model, v->layer, v->node))
+            continue;
+        if (v->layer->nodes[v->node]->is_input)
+            return tw__fail(TW_VALUE_ERROR, "Graph disconnected: cannot obtain value for the tensor of layer \"%s\". The model's inputs do not contain it.",
+                            v->layer->name);
+        model->steps[model->step_count++] = (tw__step){ v->layer, v->node, (int)model->value_count };
+        TW_TRY(put_place(model, v->layer, v->node));
+    }
+    return TW_OK;
+}
+
+static tw_status flatten(const tw_value *value, const char *what, tw_keras_tensor ***flat, size_t *count)
+{
+    size_t capacity = 0;
+    TW_TRY(tw__keras_tensors_of(value, flat, count, &capacity));
+    return *count ? TW_OK : tw__fail(TW_VALUE_ERROR, "Functional: the argument `%s` holds no Keras tensor. Found: an object that keras.Input did not make",
+                                     what);
+}
+
+/* Layers that a model's input comes from in the middle of a graph: its calls before are not needed. */
+static tw_status mark_inputs(tw__functional *model, walk *w)
+{
+    for (size_t i = 0; i < model->input_count; i++) {
+        const tw_keras_tensor *input = model->flat_inputs[i];
+        for (size_t k = 0; k < i; k++) {
+            if (model->flat_inputs[k]->layer == input->layer && model->flat_inputs[k]->node == input->node && model->flat_inputs[k]->output == input->output)
+                return tw__fail(TW_VALUE_ERROR, "The list of inputs passed to the model contains the same input multiple times. All inputs should only "
+                                "appear once. Received inputs: \"%s\"", input->name);
+        }
+        if (!input->layer->nodes[input->node]->is_input)
+            return tw__fail(TW_UNIMPLEMENTED, "Functional: the input \"%s\" is the output of the layer \"%s\"; inputs must come from keras.Input",
+                            input->name, input->layer->name);
+    }
+    (void)w;
+    return TW_OK;
+}
+
+static tw_status functional_init(void *self, const void *given)
+{
+    tw__functional *model = self;
+    const tw_functional_args *args = given;
+    tw_layer *layer = &model->model.layer;
+    if (!args->name && strcmp(layer->trackable.object.class->name, "Functional") == 0 && tw__starts_with(layer->name, "functional")) {
+        char *name = tw__layer_auto_name("Model");
+        if (!name)
+            return tw__error_status();
+        tw__free(layer->name);
+        layer->name = name;
+    }
+    model->inputs = tw__value_copy(&args->inputs);
+    model->outputs = tw__value_copy(&args->outputs);
+    bool single = model->inputs.kind == TW_VALUE_LIST && model->inputs.list.count == 1 && model->inputs.list.items[0].kind == TW_VALUE_OBJECT;
+    if (single) { /* one input in a list is the input */
+        tw_value inner = model->inputs.list.items[0];
+        tw__free(model->inputs.list.items);
+        model->inputs = inner;
+    }
+    TW_TRY(flatten(&model->inputs, "inputs", &model->flat_inputs, &model->input_count));
+    TW_TRY(flatten(&model->outputs, "outputs", &model->flat_outputs, &model->output_count));
+    walk w = { 0 };
+    tw_status status = mark_inputs(model, &w);
+    for (size_t i = 0; status == TW_OK && i < model->output_count; i++)
+        status = walk_from(&w, model->flat_outputs[i]);
+    if (status == TW_OK)
+        status = set_depths(&w);
+    if (status == TW_OK)
+        status = set_layers(model, &w);
+    if (status == TW_OK)
+        status = set_steps(model, &w);
+    walk_free(&w);
+    TW_TRY(status);
+    layer->built = true;
+    tw__layer_built_for(layer, tw__shapes_of(&model->inputs));
+    tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { &model->inputs, 1 } };
+    TW_TRY(tw__layer_note(layer, &arguments, &model->outputs));
+    return tw__model_track_layers(layer, model->layers, model->layer_count);
+}
+
+static void functional_visit(void *self, tw__visitor visitor, void *context)
+{
+    tw__functional *model = self;
+    for (size_t i = 0; i < model->layer_count; i++)
+        visitor(context, &model->layers[i]->trackable.object);
+    for (size_t i = 0; i < model->input_count; i++)
+        visitor(context, &model->flat_inputs[i]->object);
+    for (size_t i = 0; i < model->output_count; i++)
+        visitor(context, &model->flat_outputs[i]->object);
+}
+
+static void functional_clear(void *self)
+{
+    tw__functional *model = self;
+    tw_layer **layers = model->layers;
+    size_t count = model->layer_count;
+    tw_value inputs = model->inputs, outputs = model->outputs;
+    model->layers = NULL;
+    model->layer_count = model->step_count = model->input_count = model->output_count = 0;
+    model->inputs = model->outputs = (tw_value){ .kind = TW_VALUE_NONE };
+    for (size_t i = 0; i < count; i++)
+        tw_release(layers[i]);
+    tw__free(layers);
+    tw_value_free(&inputs);
+    tw_value_free(&outputs);
+}
+
+static void functional_destroy(void *self)
+{
+    tw__functional *model = self;
+    functional_clear(self);
+    tw__free(model->steps);
+    tw__free(model->flat_inputs);
+    tw__free(model->flat_outputs);
+    tw__map_free(&model->places, NULL);
+}
+
+/* ---- running ---- */
+
+typedef struct run {
+    const tw__functional *model;
+    tw_tensor **values; /* references, or NULL */
+} run;
+
+static tw_tensor **value_at(const run *r, const tw_keras_tensor *tensor)
+{
+    key k = key_of(tensor->layer, tensor->node);
+    uintptr_t place = (uintptr_t)tw__map_get(&r->model->places, &k, sizeof k);
+    return place ? &r->values[place - 1 + (uintptr_t)tensor->output] : NULL;
+}
+
+static tw_value value_for(void *context, tw_keras_tensor *tensor)
+{
+    tw_tensor **value = value_at(context, tensor);
+    if (value && *value)
+        return (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(*value) };
+    tw__fail(TW_VALUE_ERROR, "the model has no value for \"%s\"", tensor->name);
+    return (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+static tw_status store(tw_value *result, const tw_value *structure, tw_tensor **values)
+{
+    if (structure->kind == TW_VALUE_INT) {
+        if (result->kind != TW_VALUE_TENSOR)
+            return tw__fail(TW_VALUE_ERROR, "a layer gives something else than it did when the model was made");
+        values[structure->i] = result->tensor;
+        result->kind = TW_VALUE_NONE;
+        return TW_OK;
+    }
+    bool list = structure->kind == TW_VALUE_LIST || structure->kind == TW_VALUE_TUPLE || structure->kind == TW_VALUE_DICT;
+    if (!list)
+        return TW_OK;
+    if (result->kind < TW_VALUE_LIST || result->list.count != structure->list.count)
+        return tw__fail(TW_VALUE_ERROR, "a layer gives another number of tensors than it did when the model was made");
+    for (int64_t i = 0; i < structure->list.count; i++) {
+        if (structure->kind != TW_VALUE_DICT || i % 2)
+            TW_TRY(store(&result->list.items[i], &structure->list.items[i], values));
+    }
+    return TW_OK;
+}
+
+static tw_status run_step(run *r, const tw__step *step, int training)
+{
+    tw_layer *layer = step->layer;
+    const tw__layer_node *node = layer->nodes[step->node];
+    bool named = node->named.kind == TW_VALUE_DICT && node->named.list.count;
+    const tw__layer_methods *methods = tw__methods(layer);
+    if (!named && node->arguments.list.count == 1 && node->arguments.list.items[0].kind == TW_VALUE_OBJECT && methods->call && !layer->foreign_call &&
+        node->structure.kind == TW_VALUE_INT && tw__is_keras_tensor(node->arguments.list.items[0].object)) { /* most of them */
+        tw_tensor **input = value_at(r, node->arguments.list.items[0].object);
+        tw_tensor *output = input && *input ? tw__layer_call(layer, *input, training) : NULL;
+        r->values[step->first] = output;
+        return output ? TW_OK : tw__error_status();
+    }
+    tw_value given = { .kind = TW_VALUE_NONE }, by_name = { .kind = TW_VALUE_NONE }, result = { .kind = TW_VALUE_NONE };
+    tw_status status = tw__replace_tensors(&node->arguments, value_for, r, &given);
+    if (status == TW_OK && named)
+        status = tw__replace_tensors(&node->named, value_for, r, &by_name);
+    if (status == TW_OK)
+        status = tw__layer_invoke(layer, &given, named ? &by_name : NULL, training, &result);
+    if (status == TW_OK)
+        status = store(&result, &node->structure, r->values + step->first);
+    tw_value_free(&given);
+    tw_value_free(&by_name);
+    tw_value_free(&result);
+    return status;
+}
+
+/* The input as the model wants it: its dtype, and an axis of size 1 more or less at the end. */
+static tw_tensor *conform(const tw_keras_tensor *wanted, tw_tensor *given)
+{
+    tw_tensor *tensor = tw_retain(given);
+    int rank = given->shape.rank, expected = wanted->shape.rank;
+    bool squeeze = rank >= 0 && expected >= 0 && rank == expected + 1 && given->shape.dims[rank - 1] == 1;
+    bool expand = rank >= 0 && expected >= 0 && rank == expected - 1 && wanted->shape.dims[expected - 1] == 1;
+    if (squeeze || expand) {
+        tw_tensor *reshaped = squeeze ? tw__reshape_leading(given, given, -1) : NULL;
+        if (expand) {
+            tw_auto tw_tensor *axis = tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ -1 });
+            reshaped = axis ? TW_BINARY(ExpandDims, given, axis) : NULL;
+        }
+        tw_release(tensor);
+        tensor = reshaped;
+    }
+    if (tensor && tensor->dtype != wanted->dtype && wanted->dtype != TW_STRING && tensor->dtype != TW_STRING) {
+        tw_attr target = TW_A_TYPE("DstT", wanted->dtype);
+        tw_tensor *cast = tw__call(&tw__op_Cast, &tensor, 1, &target, 1);
+        tw_release(tensor);
+        tensor = cast;
+    }
+    return tensor;
+}
+
+static tw_status check_shape(const tw__functional *model, size_t at, const tw_tensor *given)
+{
+    const tw_keras_tensor *wanted = model->flat_inputs[at];
+    if (tw__shape_compatible(&wanted->shape, &given->shape))
+        return TW_OK;
+    char *expected = tw__shape_tuple(&wanted->shape), *found = tw__shape_tuple(&given->shape);
+    tw__fail(TW_VALUE_ERROR, "Input %zu of layer \"%s\" is incompatible with the layer: expected shape=%s, found shape=%s", at, model->model.layer.name,
+             expected ? expected : "", found ? found : "");
+    tw__free(expected);
+    tw__free(found);
+    return tw__error_status();
+}
+
+/* Flat tensors of what is given, in the order of the model's inputs. A dict for a model whose inputs are no dict is read by the inputs' names. */
+static tw_status flat_given(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat, size_t *count)
+{
+    if (wanted->kind == TW_VALUE_OBJECT || given->kind == TW_VALUE_TENSOR) {
+        const tw_value *one = given;
+        while (one->kind >= TW_VALUE_LIST && one->kind != TW_VALUE_DICT && one->list.count == 1)
+            one = &one->list.items[0];
+        if (one->kind == TW_VALUE_DICT && wanted->kind == TW_VALUE_OBJECT)
+            one = tw__value_get(given, ((tw_keras_tensor *)wanted->object)->layer->name);
+        if (!one || *count >= model->input_count)
+            return tw__fail(TW_VALUE_ERROR, "model \"%s\" expects %zu input(s)", model->model.layer.name, model->input_count);
+        flat[(*count)++] = one;
+        return TW_OK;
+    }
+    bool by_name = given->kind == TW_VALUE_DICT;
+    int64_t order[64], items = wanted->kind == TW_VALUE_DICT ? wanted->list.count / 2 : wanted->list.count;
+    if (items > 64)
+        return tw__fail(TW_UNIMPLEMENTED, "model \"%s\": more than 64 inputs in one structure", model->model.layer.name);
+    if (wanted->kind == TW_VALUE_DICT)
+        tw__dict_order(wanted, order);
+    if (!by_name && (given->kind < TW_VALUE_LIST || given->list.count != items))
+        return tw__fail(TW_VALUE_ERROR, "Layer \"%s\" expects %lld input(s), but it received %lld input tensors.", model->model.layer.name,
+                        (long long)items, (long long)(given->kind < TW_VALUE_LIST ? 1 : given->list.count));
+    for (int64_t i = 0; i < items; i++) {
+        const tw_value *inner = wanted->kind == TW_VALUE_DICT ? &wanted->list.items[2 * order[i] + 1] : &wanted->list.items[i];
+        const char *name = wanted->kind == TW_VALUE_DICT ? wanted->list.items[2 * order[i]].s.data
+                           : inner->kind == TW_VALUE_OBJECT ? ((tw_keras_tensor *)inner->object)->layer->name : "";
+        const tw_value *found = by_name ? tw__value_get(given, name) : &given->list.items[i];
+        if (!found)
+            return tw__fail(TW_VALUE_ERROR, "Missing data for input \"%s\". You passed a data dictionary without that key.", name);
+        TW_TRY(flat_given(model, found, inner, flat, count));
+    }
+    return TW_OK;
+}
+
+static tw_status set_inputs(run *r, const tw_value *given)
+{
+    const tw__functional *model = r->model;
+    const tw_value **flat = tw__alloc_array(model->input_count + 1, sizeof *flat);
+    size_t count = 0;
+    tw_status status = flat ? flat_given(model, given, &model->inputs, flat, &count) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK && count != model->input_count)
+        status = tw__fail(TW_VALUE_ERROR, "Layer \"%s\" expects %zu input(s), but it received %zu input tensors.", model->model.layer.name,
+                          model->input_count, count);
+    for (size_t i = 0; status == TW_OK && i < count; i++) {
+        bool variable = flat[i]->kind == TW_VALUE_OBJECT && tw__is(flat[i]->object, &tw__class_variable);
+        tw_tensor *tensor = flat[i]->kind == TW_VALUE_TENSOR ? tw_retain(flat[i]->tensor) : variable ? tw__variable_read(flat[i]->object) : NULL;
+        if (!tensor)
+            status = tw_error_code() != TW_OK ? tw_error_code()
+                                              : tw__fail(TW_VALUE_ERROR, "model \"%s\": input %zu is no tensor", model->model.layer.name, i);
+        tw_tensor *ready = tensor ? conform(model->flat_inputs[i], tensor) : NULL;
+        if (status == TW_OK)
+            status = ready ? check_shape(model, i, ready) : tw__error_status();
+        tw_tensor **place = value_at(r, model->flat_inputs[i]);
+        tw_release(tensor);
+        if (status == TW_OK && place)
+            *place = ready;
+        else
+            tw_release(ready);
+    }
+    tw__free(flat);
+    return status;
+}
+
+static tw_value functional_call(tw_layer *self, const tw_value *given, int training)
+{
+    const tw__functional *model = (const tw__functional *)self;
+    tw_value result = { .kind = TW_VALUE_NONE };
+    run r = { model, tw__alloc_array(model->value_count + 1, sizeof *r.values) };
+    tw_status status = r.values ? set_inputs(&r, &given[0]) : TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; status == TW_OK && i < model->step_count; i++)
+        status = run_step(&r, &model->steps[i], training);
+    if (status == TW_OK)
+        status = tw__replace_tensors(&model->outputs, value_for, &r, &result);
+    if (status != TW_OK)
+        tw_value_free(&result);
+    for (size_t i = 0; r.values && i < model->value_count; i++)
+        tw_release(r.values[i]);
+    tw__free(r.values);
+    return result;
+}
+
+static void functional_count_call(tw_layer *self)
+{
+    const tw__functional *model = (const tw__functional *)self;
+    for (size_t i = 0; i < model->step_count; i++) {
+        const tw__layer_methods *methods = tw__methods(model->steps[i].layer);
+        if (methods->count_call)
+            methods->count_call(model->steps[i].layer);
+    }
+}
+
+static const tw__layer_methods functional_methods = { .arguments = "inputs training mask", .call_values = functional_call, .any_dtype = true,
+                                                      .count_call = functional_count_call, .whole_config = tw__functional_config,
+                                                      .from_config = tw__functional_from_config };
+
+TW_CLASS(functional, "keras.src.engine.functional.Functional(inputs: value, outputs: value, name: str = None, trainable: bool = True) -> model",
+    .parent = &tw__class_model, .size = sizeof(tw__functional), .init = functional_init, .destroy = functional_destroy,
+    .visit = functional_visit, .clear = functional_clear, .methods = &functional_methods, .drop_config = true,
+    .doc = "A model made of the layers between Keras tensors.");
+
+tw__functional *tw__functional_of(tw_layer *layer)
+{
+    return tw__is(layer, &tw__class_functional) ? (tw__functional *)layer : NULL;
+}
+
+/* ---- for C programs ---- */
+
+static tw_value list_of(tw_objects objects)
+{
+    tw_value *items = tw__alloc_array((size_t)objects.count + 1, sizeof *items);
+    for (int64_t i = 0; items && i < objects.count; i++)
+        items[i] = objects.items[i] ? (tw_value){ .kind = TW_VALUE_OBJECT, .object = objects.items[i] } : (tw_value){ .kind = TW_VALUE_NONE };
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, items ? objects.count : 0 } };
+}
+
+tw_model *tw_model_connect(tw_objects inputs, tw_objects outputs, const char *name)
+{
+    tw_functional_args args = { .inputs = list_of(inputs), .outputs = list_of(outputs), .name = name };
+    tw_value one = args.outputs;
+    if (outputs.count == 1 && one.list.items)
+        args.outputs = one.list.items[0];
+    tw_model *model = args.inputs.list.items && one.list.items ? tw_class_make(&tw__class_functional, &args) : NULL;
+    tw__free(args.inputs.list.items);
+    tw__free(one.list.items);
+    return model;
+}
+
+tw_tensors tw_model_call_all(tw_model *model, tw_tensors inputs, bool training)
+{
+    tw_tensors none = { 0 };
+    tw_value *items = tw__alloc_array((size_t)inputs.count + 1, sizeof *items);
+    if (!items || !model) {
+        tw__free(items);
+        tw__fail(TW_INVALID_ARGUMENT, "tw_model_call_all: the model is NULL");
+        return none;
+    }
+    for (int64_t i = 0; i < inputs.count; i++)
+        items[i] = tw__value_tensor(inputs.items[i]);
+    tw_value list = { .kind = TW_VALUE_LIST, .list = { items, inputs.count } };
+    tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { inputs.count == 1 ? items : &list, 1 } }, result;
+    tw_status status = tw__layer_invoke(model, &arguments, NULL, training ? 1 : -1, &result);
+    tw__free(items);
+    if (status != TW_OK)
+        return none;
+    int64_t count = result.kind == TW_VALUE_TENSOR ? 1 : result.kind == TW_VALUE_DICT ? result.list.count / 2 : result.list.count;
+    tw_tensors out = { tw__alloc_array((size_t)count + 1, sizeof(tw_tensor *)), count };
+    for (int64_t i = 0; out.items && i < count; i++) {
+        const tw_value *item = result.kind == TW_VALUE_TENSOR ? &result : &result.list.items[result.kind == TW_VALUE_DICT ? 2 * i + 1 : i];
+        out.items[i] = item->kind == TW_VALUE_TENSOR ? tw_retain(item->tensor) : NULL;
+    }
+    tw_value_free(&result);
+    return out.items ? out : none;
+}

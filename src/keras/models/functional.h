@@ -1,0 +1,88 @@
+/* Models that are graphs of layers, from the inside.
+ *
+ * A Keras tensor stands for what a layer will give: dtype, shape, and where it comes from (layer, node, output). A node is one such call of a
+ * layer: its arguments, with Keras tensors among them, and what came out. Layers own their nodes; a node holds the tensors that went in, a tensor
+ * holds its layer. Outputs are kept as descriptions only, so that there are no circles unless a layer is called with its own output. */
+#ifndef TW_FUNCTIONAL_H
+#define TW_FUNCTIONAL_H
+
+#include "keras/keras.h"
+
+struct tw_keras_tensor {
+    tw_object object;
+    tw_dtype dtype;
+    tw_shape shape;
+    char *name;
+    tw_layer *layer; /* a reference */
+    int node, output;
+};
+
+typedef struct tw__output_spec {
+    tw_dtype dtype;
+    tw_shape shape;
+    char *name;
+} tw__output_spec;
+
+typedef struct tw__layer_node {
+    tw_value arguments; /* a tuple; Keras tensors are objects */
+    tw_value named;     /* a dict, or None */
+    tw_value structure; /* of the outputs: INT i stands for output i */
+    tw__output_spec *outputs;
+    int output_count;
+    bool is_input;
+} tw__layer_node;
+
+bool tw__is_keras_tensor(const void *object);
+/* Whether there is a Keras tensor among the values. */
+bool tw__has_keras_tensor(const tw_value *value);
+/* Every Keras tensor in it, in TensorFlow's order of structures (dicts by key); borrowed, appended to a list from tw__alloc. */
+tw_status tw__keras_tensors_of(const tw_value *value, tw_keras_tensor ***list, size_t *count, size_t *capacity);
+/* The same structure with each Keras tensor replaced by what `replace` gives for it. */
+typedef tw_value (*tw__replacement)(void *context, tw_keras_tensor *tensor);
+tw_status tw__replace_tensors(const tw_value *value, tw__replacement replace, void *context, tw_value *out);
+/* The items of a dict by key: `order` has room for the number of pairs. */
+void tw__dict_order(const tw_value *dict, int64_t *order);
+
+/* Calls the layer in a graph that is thrown away, notes the call, and gives the Keras tensors that stand for its results. */
+tw_status tw__layer_connect(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
+/* The same for one tensor. A new reference. */
+tw_keras_tensor *tw__layer_connect_one(tw_layer *layer, tw_keras_tensor *input);
+/* Calls the layer with values, by position and by name, whatever kind of layer it is. */
+tw_status tw__layer_invoke(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
+/* Notes a call whose results are known; `result` holds Keras tensors of other layers, which only say dtype and shape. */
+tw_status tw__layer_note(tw_layer *layer, const tw_value *arguments, const tw_value *result);
+tw_value tw__node_results(tw_layer *layer, int node); /* Keras tensors, in their structure */
+tw_keras_tensor *tw__input_tensor(tw_layer *input_layer); /* of an InputLayer; a new reference */
+void tw__layer_nodes_free(tw_layer *layer);
+void tw__layer_drop_node(tw_layer *layer); /* the last one */
+void tw__layer_nodes_visit(tw_layer *layer, tw__visitor visitor, void *context);
+tw_value tw__shapes_of(const tw_value *value); /* of tensors and Keras tensors in a structure */
+
+/* ---- Functional (functional.c) ---- */
+typedef struct tw__step {
+    tw_layer *layer; /* borrowed: it is among the layers */
+    int node;
+    int first;       /* of its outputs' values */
+} tw__step;
+
+typedef struct tw__functional {
+    tw__model model;
+    tw_layer **layers; /* references */
+    size_t layer_count;
+    tw__step *steps;   /* in an order in which they can run; inputs are none */
+    size_t step_count;
+    tw_value inputs, outputs; /* Keras tensors in their structure */
+    tw_keras_tensor **flat_inputs, **flat_outputs; /* borrowed from them */
+    size_t input_count, output_count, value_count;
+    tw__map places;    /* "layer pointer, node" -> place of the first value + 1 */
+} tw__functional;
+
+tw__functional *tw__functional_of(tw_layer *layer); /* NULL if it is none */
+/* Makes the children "layer-i" and "layer_with_weights-k" anew, in order. */
+tw_status tw__model_track_layers(tw_layer *model, tw_layer *const *layers, size_t count);
+tw_value tw__functional_config(tw_layer *self);
+void *tw__functional_from_config(const tw_value *config);
+/* The model's inputs or outputs, for a Sequential too; None with the error set. */
+tw_value tw__model_ends(tw_layer *model, bool outputs);
+
+#endif

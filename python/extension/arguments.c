@@ -109,6 +109,8 @@ static void *read_object(const context *c, const tw_field *field, PyObject *valu
         return strcmp(word, "object") == 0 ? TW_TENSOR(value) : NULL;
     if (tw__py_is_object(value)) {
         void *object = tw__py_self(value);
+        if (class == &tw__class_layer && tw__py_is_keras_tensor(value)) /* keras.Input() in the place of an InputLayer */
+            return tw__py_input_layer(value);
         return object && is_class(object, word, class) ? object : NULL;
     }
     if (strcmp(word, "trackable") == 0) {

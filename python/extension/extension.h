@@ -236,6 +236,7 @@ PyObject *tw__py_overrides_call(PyObject *self, PyObject *layer);
 /* ---- Keras tensors (keras_tensor.c) ---- */
 extern PyType_Slot tw__py_keras_tensor_slots[];
 bool tw__py_is_keras_tensor(PyObject *value);
+void *tw__py_input_layer(PyObject *tensor); /* the InputLayer that a Keras tensor comes from, borrowed; NULL: from another layer */
 bool tw__py_has_keras_tensor(PyObject *value); /* also in lists, tuples and dicts */
 PyObject *tw__py_connect(void *layer, PyObject *arguments, PyObject *keywords, int training); /* keywords may be NULL */
 PyObject *tw__py_keras_call(const char *path, PyObject *arguments, PyObject *keywords);

@@ -2,7 +2,7 @@
  * gives its two functions here. */
 #include "extension.h"
 #include "keras/callable.h"
-#include "keras/keras.h"
+#include "keras/models/functional.h"
 
 static PyObject *serialize_function, *make_function;
 
@@ -52,6 +52,19 @@ static bool config(const void *object, tw_value *out)
     return good;
 }
 
+static bool class_name(const void *object, tw_value *name)
+{
+    if (!is_foreign(object))
+        return false;
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *text = PyObject_GetAttrString((PyObject *)Py_TYPE((PyObject *)((const tw_object *)object)->peer), "__name__");
+    bool good = text && tw__py_read_value(text, name);
+    PyErr_Clear();
+    Py_XDECREF(text);
+    tw__py_leave(state);
+    return good;
+}
+
 static void *make(const tw_value *value, const char *word)
 {
     if (!make_function)
@@ -83,6 +96,7 @@ PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments)
     serialize_function = to;
     make_function = from;
     tw__foreign_object = (tw__foreign_objects){ serialize, config, make };
+    tw__foreign_class_name = class_name;
     Py_RETURN_NONE;
 }
 

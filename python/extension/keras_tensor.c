@@ -13,13 +13,23 @@ bool tw__py_is_keras_tensor(PyObject *value)
     return Py_TYPE(value) == keras_tensor_type();
 }
 
+void *tw__py_input_layer(PyObject *tensor)
+{
+    const tw_keras_tensor *object = tw__py_self(tensor);
+    return object && tw__is(object->layer, &tw__class_layers_input_layer) ? object->layer : NULL;
+}
+
 bool tw__py_has_keras_tensor(PyObject *value)
 {
     if (tw__py_is_keras_tensor(value))
         return true;
     bool list = PyList_Check(value), tuple = PyTuple_Check(value);
-    if ((!list && !tuple && !PyDict_Check(value)) || Py_EnterRecursiveCall(" in a structure of tensors"))
-        return PyErr_Clear(), false;
+    if (!list && !tuple && !PyDict_Check(value)) /* an exception may be set: it stays */
+        return false;
+    if (Py_EnterRecursiveCall(" in a structure of tensors")) {
+        PyErr_Clear();
+        return false;
+    }
     bool found = false;
     if (PyDict_Check(value)) {
         PyObject *key, *item;
@@ -89,9 +99,13 @@ PyObject *tw__py_keras_call(const char *path, PyObject *arguments, PyObject *key
 
 static PyObject *binary(const char *path, PyObject *left, PyObject *right)
 {
-    PyObject *arguments = PyTuple_New(1), *keywords = Py_BuildValue("{sOsO}", "y", right, "name", Py_None), *out = NULL;
-    Py_INCREF(left);
-    if (arguments && keywords && PyTuple_SetItem(arguments, 0, left) == 0)
+    const char *second = strcmp(path, "linalg.matmul") == 0 ? "b" : "y";
+    PyObject *arguments = NULL, *keywords = Py_BuildValue("{sOsO}", second, right, "name", Py_None), *out = NULL;
+    if (PyLong_Check(left)) /* a number on the left becomes one of the tensor's kind */
+        arguments = Py_BuildValue("(N)", PyNumber_Float(left));
+    else
+        arguments = Py_BuildValue("(O)", left);
+    if (arguments && keywords)
         out = tw__py_keras_call(path, arguments, keywords);
     Py_XDECREF(arguments);
     Py_XDECREF(keywords);
@@ -100,7 +114,8 @@ static PyObject *binary(const char *path, PyObject *left, PyObject *right)
 
 static PyObject *unary(const char *path, PyObject *self)
 {
-    PyObject *arguments = Py_BuildValue("(O)", self), *keywords = Py_BuildValue("{sO}", "name", Py_None), *out = NULL;
+    PyObject *arguments = Py_BuildValue("(O)", self), *out = NULL;
+    PyObject *keywords = strcmp(path, "math.abs") == 0 ? PyDict_New() : Py_BuildValue("{sO}", "name", Py_None);
     if (arguments && keywords)
         out = tw__py_keras_call(path, arguments, keywords);
     Py_XDECREF(arguments);
@@ -117,7 +132,7 @@ BINARY(add, "__operators__.add")
 BINARY(subtract, "math.subtract")
 BINARY(multiply, "math.multiply")
 BINARY(true_divide, "math.truediv")
-BINARY(floor_divide, "math.floordiv")
+BINARY(floor_divide, "compat.v1.floor_div")
 BINARY(modulo, "math.floormod")
 BINARY(matrix_multiply, "linalg.matmul")
 BINARY(and, "math.logical_and")
@@ -256,8 +271,11 @@ PyObject *tw__py_keras_row(const tw_signature *signature, PyObject *const *argum
     if (good && signature->field_count == 2 && strcmp(signature->fields[1].name, "name") == 0 && !PyDict_GetItemString(named, "name"))
         good = PyDict_SetItemString(named, "name", Py_None) == 0;
     char path[160];
-    size_t size = strcspn(signature->path, "|");
-    snprintf(path, sizeof path, "%.*s", (int)size, signature->path);
+    const char *known = strstr(signature->path, "|math."); /* TensorFlow's own name of reduce_sum is math.reduce_sum */
+    if (!known || memchr(signature->path, '.', strcspn(signature->path, "|")))
+        known = strstr(signature->path, "|linalg.matmul");
+    known = known ? known + 1 : signature->path;
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(known, "|"), known);
     PyObject *out = good && first ? tw__py_keras_call(path, first, named) : NULL;
     Py_XDECREF(first);
     Py_XDECREF(positional);

@@ -169,6 +169,36 @@ def _to_json_with(self, **kwargs):
     return text
 
 
+_summary = keras.Model.summary
+
+
+def _summary_with(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False, layer_range=None):
+    """Prints the layers with their shapes and numbers of parameters, or gives the lines to print_fn."""
+    if layer_range is not None:
+        raise NotImplementedError("summary: the argument `layer_range` is not supported")
+    if print_fn is None:
+        return _summary(self, line_length, positions, expand_nested, show_trainable)
+    for line in self._summary_text(line_length, positions, expand_nested, show_trainable).splitlines():
+        print_fn(line)
+    return None
+
+
+def clone_model(model, input_tensors=None, clone_function=None):
+    """A model of the same structure with new weights."""
+    if input_tensors is not None:
+        raise NotImplementedError("clone_model: the argument `input_tensors` is not supported")
+    config = model.get_config()
+    if clone_function is not None:
+        made = {layer.name: clone_function(layer) for layer in model.layers if not isinstance(layer, keras.layers.InputLayer)}
+        for entry in config["layers"]:
+            name = entry["config"]["name"]
+            if name in made:
+                entry["config"] = made[name].get_config()
+    return type(model).from_config(config)
+
+
+keras.models.clone_model = clone_model
+keras.Model.summary = _summary_with
 keras.Model.to_json = _to_json_with
 keras.models.model_from_json, keras.models.model_from_config = model_from_json, model_from_config
 for _place in (keras.utils, _module("saving")):

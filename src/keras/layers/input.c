@@ -1,5 +1,5 @@
 /* keras.layers.InputLayer: where a model's input comes in; it says shape and dtype. Named input_1, input_2, … unless told otherwise. */
-#include "keras/keras.h"
+#include "keras/models/functional.h"
 
 static tw_status input_init(void *self, const void *given)
 {
@@ -17,6 +17,10 @@ static tw_status input_init(void *self, const void *given)
     if (layer->batch_input_shape.rank < 0)
         layer->batch_input_shape = (tw_shape){ .rank = 1, .dims = { args->batch_size == TW_NO_INT ? -1 : args->batch_size } };
     layer->built = true;
+    tw_keras_tensor *tensor = tw__input_tensor(layer);
+    if (!tensor)
+        return tw__error_status();
+    tw_release(tensor);
     return TW_OK;
 }
 

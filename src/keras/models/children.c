@@ -50,11 +50,9 @@ tw_value tw__model_ends(tw_layer *model, bool outputs)
     const tw__functional *functional = tw__functional_of(model);
     if (functional)
         return tw__value_copy(outputs ? &functional->outputs : &functional->inputs);
-    if (model->node_count) {
-        if (outputs)
-            return tw__node_results(model, 0);
-        return tw__value_copy(&model->nodes[0]->arguments.list.items[0]);
-    }
+    tw_keras_tensor *end = tw__sequential_end(model, outputs);
+    if (end)
+        return (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(end) };
     tw__fail(TW_ATTRIBUTE_ERROR, never_called, model->name, outputs ? "output" : "input");
     return (tw_value){ .kind = TW_VALUE_NONE };
 }
@@ -63,7 +61,7 @@ tw_value tw__model_ends(tw_layer *model, bool outputs)
 static tw_value flat_ends(tw_layer *model, bool outputs)
 {
     tw_value none = { .kind = TW_VALUE_NONE };
-    if (!tw__functional_of(model) && !model->node_count)
+    if (!tw__functional_of(model) && !tw__sequential_end(model, outputs))
         return none;
     tw_value ends = tw__model_ends(model, outputs);
     tw_keras_tensor **tensors = NULL;
@@ -100,7 +98,7 @@ TW_PROPERTY(model_output, "keras.Model.output(self: layer) -> value", "The Keras
 static tw_value end_shapes(tw_layer *model, bool outputs)
 {
     tw_value ends = { .kind = TW_VALUE_NONE }, shapes = ends;
-    if (!tw__functional_of(model) && !model->node_count) {
+    if (!tw__functional_of(model) && !tw__sequential_end(model, outputs)) {
         tw__fail(TW_ATTRIBUTE_ERROR, never_called, model->name, outputs ? "output shape" : "input shape");
         return shapes;
     }

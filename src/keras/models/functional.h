@@ -58,6 +58,8 @@ void tw__layer_drop_node(tw_layer *layer); /* the last one */
 void tw__layer_nodes_visit(tw_layer *layer, tw__visitor visitor, void *context);
 tw_value tw__shapes_of(const tw_value *value); /* of tensors and Keras tensors in a structure */
 
+tw_value tw__layer_shapes(tw_layer *layer, bool output); /* of all its calls, if they are the same; None with the error set */
+
 /* ---- Functional (functional.c) ---- */
 typedef struct tw__step {
     tw_layer *layer; /* borrowed: it is among the layers */
@@ -82,7 +84,11 @@ tw__functional *tw__functional_of(tw_layer *layer); /* NULL if it is none */
 tw_status tw__model_track_layers(tw_layer *model, tw_layer *const *layers, size_t count);
 tw_value tw__functional_config(tw_layer *self);
 void *tw__functional_from_config(const tw_value *config);
+tw_keras_tensor *tw__sequential_end(tw_layer *model, bool output); /* borrowed; NULL: not connected */
 /* The model's inputs or outputs, for a Sequential too; None with the error set. */
 tw_value tw__model_ends(tw_layer *model, bool outputs);
+
+/* Set by an embedding language: the name of an object's class if that is one of its own. (summary.c) */
+TW_API_FUNCTION extern bool (*tw__foreign_class_name)(const void *object, tw_value *name);
 
 #endif

@@ -457,7 +457,9 @@ static tw_status trial_body(void *context, tw_tensor *const *arguments, int coun
         status = TW_RESOURCE_EXHAUSTED;
     for (size_t i = 0; status == TW_OK && i < f.count; i++) {
         tw_tensor *tensor = f.tensors[i];
-        char *name = tensor->node ? tw__format("%s:%d", tensor->node->name, tensor->node_output) : tw__strdup(t->layer->name);
+        bool input = !tensor->node || strcmp(tensor->node->op->name, "Placeholder") == 0;
+        char *name = !tensor->node ? tw__strdup(t->layer->name)
+                     : tw__format("%s%s%s:%d", input ? "" : t->layer->name, input ? "" : "/", tensor->node->name, tensor->node_output);
         t->node->outputs[t->node->output_count++] = (tw__output_spec){ tensor->dtype, tensor->shape, name };
         status = name ? TW_OK : TW_RESOURCE_EXHAUSTED;
     }
@@ -574,79 +576,105 @@ tw_keras_tensor *tw_connect_all(tw_layer *layer, tw_objects inputs)
 
 /* ---- what layers answer about their nodes ---- */
 
-static tw_value of_node(tw_layer *layer, const char *what, bool output, bool shapes)
+static tw_value of_node(tw_layer *layer, size_t at, bool output)
 {
+    const tw__layer_node *node = layer->nodes[at];
+    if (output || node->is_input)
+        return tw__node_results(layer, (int)at);
+    return node->arguments.list.count ? tw__value_copy(&node->arguments.list.items[0]) : (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+static tw_value first_tensors(tw_layer *layer, bool output)
+{
+    if (layer->node_count)
+        return of_node(layer, 0, output);
+    tw__fail(TW_ATTRIBUTE_ERROR, "Layer %s %s.", layer->name, output ? "has no inbound nodes" : "is not connected, no input to return");
+    return (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+static tw_value node_shapes(tw_layer *layer, size_t at, bool output)
+{
+    tw_value value = of_node(layer, at, output), shapes = tw__shapes_of(&value);
+    tw_value_free(&value);
+    tw_value *items = layer->nodes[at]->is_input && shapes.kind == TW_VALUE_TUPLE ? tw__alloc_array(1, sizeof *items) : NULL;
+    if (!items)
+        return shapes;
+    items[0] = shapes; /* an InputLayer says it in a list */
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, 1 } };
+}
+
+static bool values_equal(const tw_value *a, const tw_value *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == TW_VALUE_INT)
+        return a->i == b->i;
+    if (a->kind < TW_VALUE_LIST)
+        return true;
+    bool equal = a->list.count == b->list.count;
+    for (int64_t i = 0; equal && i < a->list.count; i++)
+        equal = values_equal(&a->list.items[i], &b->list.items[i]);
+    return equal;
+}
+
+tw_value tw__layer_shapes(tw_layer *layer, bool output)
+{
+    const char *what = output ? "output" : "input";
     tw_value none = { .kind = TW_VALUE_NONE };
     if (!layer->node_count) {
-        if (shapes)
-            tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has never been called and thus has no defined %s.", layer->name, what);
-        else
-            tw__fail(TW_ATTRIBUTE_ERROR, "Layer %s %s.", layer->name, output ? "has no inbound nodes" : "is not connected, no input to return");
+        tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has never been called and thus has no defined %s shape.", layer->name, what);
         return none;
     }
-    if (layer->node_count > 1 && !shapes) {
-        tw__fail(TW_ATTRIBUTE_ERROR, "Layer %s has multiple inbound nodes, hence the notion of \"layer %s\" is ill-defined. Use `get_%s_at(node_index)` "
-                 "instead.", layer->name, what, what);
+    tw_value shapes = node_shapes(layer, 0, output);
+    for (size_t i = 1; i < layer->node_count; i++) {
+        tw_value other = node_shapes(layer, i, output);
+        bool equal = values_equal(&shapes, &other);
+        tw_value_free(&other);
+        if (equal)
+            continue;
+        tw__fail(TW_ATTRIBUTE_ERROR, "The layer \"%s\" has multiple inbound nodes, with different %s shapes. Hence the notion of \"%s shape\" is "
+                 "ill-defined for the layer. Use `get_%s_shape_at(node_index)` instead.", layer->name, what, what, what);
+        tw_value_free(&shapes);
         return none;
     }
-    const tw__layer_node *node = layer->nodes[0];
-    tw_value value = none;
-    if (output || node->is_input)
-        value = tw__node_results(layer, 0);
-    else if (node->arguments.list.count)
-        value = tw__value_copy(&node->arguments.list.items[0]);
-    if (!shapes || value.kind == TW_VALUE_NONE)
-        return value;
-    tw_value shape = tw__shapes_of(&value);
-    if (node->is_input && shape.kind == TW_VALUE_TUPLE) { /* an InputLayer says it in a list */
-        tw_value *items = tw__alloc_array(1, sizeof *items);
-        if (items) {
-            items[0] = shape;
-            shape = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, 1 } };
-        }
-    }
-    tw_value_free(&value);
-    return shape;
+    return shapes;
 }
 
 TW_PROPERTY(layer_input, "keras.layers.Layer.input(self: layer) -> value", "The Keras tensor that it was called with.")
 {
-    return of_node(args->self, "input", false, false);
+    return first_tensors(args->self, false);
 }
 
 TW_PROPERTY(layer_output, "keras.layers.Layer.output(self: layer) -> value", "The Keras tensor that it gave.")
 {
-    return of_node(args->self, "output", true, false);
+    return first_tensors(args->self, true);
 }
 
 TW_PROPERTY(layer_input_shape, "keras.layers.Layer.input_shape(self: layer) -> value", "The shape of the Keras tensor that it was called with.")
 {
-    return of_node(args->self, "input shape", false, true);
+    return tw__layer_shapes(args->self, false);
 }
 
 TW_PROPERTY(layer_output_shape, "keras.layers.Layer.output_shape(self: layer) -> value", "The shape of the Keras tensor that it gave.")
 {
-    return of_node(args->self, "output shape", true, true);
+    return tw__layer_shapes(args->self, true);
 }
 
-static bool has_node(const tw_layer *layer, int64_t node)
+static bool has_node(const tw_layer *layer, int64_t node, const char *what)
 {
     if (node >= 0 && node < (int64_t)layer->node_count)
         return true;
-    tw__fail(TW_VALUE_ERROR, "Asked to get the node %lld of layer \"%s\", but the layer has only %lld inbound nodes.", (long long)node, layer->name,
+    tw__fail(TW_VALUE_ERROR, "Asked to get %s at node %lld, but the layer has only %lld inbound nodes.", what, (long long)node,
              (long long)layer->node_count);
     return false;
 }
 
 TW_METHOD(layer_get_output_at, "keras.layers.Layer.get_output_at(self: layer, node_index: int) -> value", "What its n-th call gave.")
 {
-    return has_node(args->self, args->node_index) ? tw__node_results(args->self, (int)args->node_index) : (tw_value){ .kind = TW_VALUE_NONE };
+    return has_node(args->self, args->node_index, "output") ? of_node(args->self, (size_t)args->node_index, true) : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
 TW_METHOD(layer_get_input_at, "keras.layers.Layer.get_input_at(self: layer, node_index: int) -> value", "What its n-th call was given.")
 {
-    if (!has_node(args->self, args->node_index))
-        return (tw_value){ .kind = TW_VALUE_NONE };
-    const tw__layer_node *node = args->self->nodes[args->node_index];
-    return node->arguments.list.count ? tw__value_copy(&node->arguments.list.items[0]) : tw__node_results(args->self, (int)args->node_index);
+    return has_node(args->self, args->node_index, "input") ? of_node(args->self, (size_t)args->node_index, false) : (tw_value){ .kind = TW_VALUE_NONE };
 }

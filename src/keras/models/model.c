@@ -52,6 +52,15 @@ TW_METHOD(model_build, "keras.Model.build(self: layer, input_shape: shape)", "Ma
     return status;
 }
 
+static void no_such_layer(const char *name, tw_layer *const *layers, int64_t count)
+{
+    tw__text text = { 0 };
+    for (int64_t i = 0; i < count; i++)
+        tw__text_format(&text, "%s'%s'", i ? ", " : "", layers[i]->name);
+    tw__fail(TW_VALUE_ERROR, "No such layer: %s. Existing layers are: [%s].", name, text.data ? text.data : "");
+    tw__text_free(&text);
+}
+
 TW_METHOD(model_get_layer, "keras.Model.get_layer(self: layer, name: str = None, index: int = None) -> layer",
           "The layer of that name, or the one at that index.")
 {
@@ -73,7 +82,7 @@ TW_METHOD(model_get_layer, "keras.Model.get_layer(self: layer, name: str = None,
         for (int64_t i = 0; i < count && !found; i++)
             found = strcmp(layers[i]->name, args->name) == 0 ? layers[i] : NULL;
         if (!found)
-            tw__fail(TW_VALUE_ERROR, "No such layer: %s. The model \"%s\" has %lld layers.", args->name, args->self->name, (long long)count);
+            no_such_layer(args->name, layers, count);
     } else {
         tw__fail(TW_VALUE_ERROR, "Provide either a layer name or layer index at `get_layer`.");
     }

@@ -14,13 +14,13 @@ static const struct {
     const char *name, *path;
 } operators[] = {
     { "__operators__.add", "math.add" },   { "__operators__.eq", "math.equal" },     { "__operators__.ne", "math.not_equal" },
-    { "math.truediv", "math.divide" },     { "__operators__.getitem", NULL },
+    { "math.truediv", "math.divide" },     { "compat.v1.floor_div", "math.floordiv" },
 };
 
 static const tw_signature *find_function(const char *path)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        if (strcmp(path, operators[i].name) == 0 && operators[i].path)
+        if (strcmp(path, operators[i].name) == 0)
             path = operators[i].path;
     }
     const tw_signature *found = tw_signature_find(path);

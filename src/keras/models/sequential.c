@@ -301,6 +301,14 @@ static sequential *of(tw_layer *layer)
     return NULL;
 }
 
+tw_keras_tensor *tw__sequential_end(tw_layer *model, bool output)
+{
+    const sequential *self = tw__is(model, &tw__class_sequential) ? (const sequential *)model : NULL;
+    if (!self || self->connected < 2)
+        return NULL;
+    return self->tensors[output ? self->connected - 1 : 0];
+}
+
 TW_METHOD(sequential_add, "keras.Sequential.add(self: model, layer: layer)", "Puts a layer behind the others.")
 {
     sequential *model = of(args->self);

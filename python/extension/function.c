@@ -256,14 +256,17 @@ static const tw_tensor *first_tensor(const tw_value *value)
     return list && value->list.count && value->list.items[0].kind == TW_VALUE_TENSOR ? value->list.items[0].tensor : NULL;
 }
 
+/* Asked when a call has failed: the exception stays. */
 static bool has_keras_tensor(PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
     count += names ? PyTuple_Size(names) : 0;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (tw__py_has_keras_tensor(arguments[i]))
-            return true;
-    }
-    return false;
+    bool found = false;
+    for (Py_ssize_t i = 0; !found && i < count; i++)
+        found = tw__py_has_keras_tensor(arguments[i]);
+    PyErr_Restore(type, value, traceback);
+    return found;
 }
 
 PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_t size, PyObject *names)

@@ -24,7 +24,7 @@ bool tw__py_has_keras_tensor(PyObject *value)
     if (tw__py_is_keras_tensor(value))
         return true;
     bool list = PyList_Check(value), tuple = PyTuple_Check(value);
-    if (!list && !tuple && !PyDict_Check(value)) /* an exception may be set: it stays */
+    if (!list && !tuple && !PyDict_Check(value))
         return false;
     if (Py_EnterRecursiveCall(" in a structure of tensors")) {
         PyErr_Clear();

@@ -76,7 +76,9 @@ static tw_status op_invoke(tw_layer *self, const tw_value *arguments, const tw_v
     (void)training;
     const tw_signature *function = ((op_lambda *)self)->function;
     TW_TRY(tw__layer_begin(self));
+    tw__outside outside = tw__root_begin(); /* numbers are values, not nodes: shapes that they say are known */
     void *args = tw__args_of_values(function, arguments, named, NULL);
+    tw__outside_end(outside);
     tw_status status = args ? function->invoke(args, result) : tw__error_status();
     tw__args_free(function, args);
     tw__layer_end(self);

@@ -1,7 +1,7 @@
-/* thalweg checkpoint ls|cat: what is in a checkpoint.
+/* thalweg checkpoint ls|cat: what is in a checkpoint, or in an HDF5 file of Keras.
  *
- * The first argument is a prefix (out/ckpt-3) or a directory, which stands for its newest checkpoint. A variable's name may be given without
- * its ending /.ATTRIBUTES/VARIABLE_VALUE. */
+ * The first argument is a prefix (out/ckpt-3), a directory, which stands for its newest checkpoint, or a path that ends in .h5 or .hdf5. A variable's
+ * name may be given without its ending /.ATTRIBUTES/VARIABLE_VALUE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,10 +56,42 @@ static tw_value text_value(const char *text)
     return (tw_value){ .kind = TW_VALUE_STR, .s = { text, strlen(text) } };
 }
 
-static int list(tw_checkpoint_reader *reader, bool json)
+/* Where tensors come from. */
+typedef struct source {
+    tw_checkpoint_reader *reader; /* NULL: an HDF5 file */
+    const char *path;
+} source;
+
+static bool is_hdf5(const char *path)
 {
-    tw_value shapes = tw_checkpoint_reader_get_variable_to_shape_map(reader);
-    tw_value dtypes = tw_checkpoint_reader_get_variable_to_dtype_map(reader);
+    size_t size = strlen(path);
+    return (size > 3 && strcmp(path + size - 3, ".h5") == 0) || (size > 5 && strcmp(path + size - 5, ".hdf5") == 0);
+}
+
+/* Shapes and dtypes by name, for tw_value_free. */
+static void read_maps(const source *from, tw_value *shapes, tw_value *dtypes)
+{
+    *shapes = *dtypes = (tw_value){ .kind = TW_VALUE_NONE };
+    if (from->reader) {
+        *shapes = tw_checkpoint_reader_get_variable_to_shape_map(from->reader);
+        *dtypes = tw_checkpoint_reader_get_variable_to_dtype_map(from->reader);
+        return;
+    }
+    tw_value both = tw_h5_list(from->path);
+    if (both.kind == TW_VALUE_TUPLE && both.list.count == 2) {
+        *shapes = both.list.items[0];
+        *dtypes = both.list.items[1];
+        both.list.count = 0;
+    }
+    tw_value_free(&both);
+    if (shapes->kind != TW_VALUE_DICT)
+        shapes->list.count = 0;
+}
+
+static int list(const source *from, bool json)
+{
+    tw_value shapes, dtypes;
+    read_maps(from, &shapes, &dtypes);
     int widest = 0;
     for (int64_t i = 0; i + 1 < shapes.list.count; i += 2) {
         int width = name_width(shapes.list.items[i].s.data);
@@ -69,7 +101,7 @@ static int list(tw_checkpoint_reader *reader, bool json)
         putchar('[');
     for (int64_t i = 0; i + 1 < shapes.list.count; i += 2) {
         const tw_value *name = &shapes.list.items[i], *shape = &shapes.list.items[i + 1];
-        const char *dtype = tw_dtype_name(dtypes.list.items[i + 1].dtype);
+        const char *dtype = dtypes.list.items[i + 1].dtype ? tw_dtype_name(dtypes.list.items[i + 1].dtype) : "unknown";
         if (json) {
             fputs(i ? ",\n {\"name\": " : "{\"name\": ", stdout);
             print_json(name);
@@ -90,9 +122,9 @@ static int list(tw_checkpoint_reader *reader, bool json)
     return tw_error_code() == TW_OK ? EXIT_WORKED : library_error();
 }
 
-static int print_tensor(tw_checkpoint_reader *reader, const char *name, bool json)
+static int print_tensor(const source *from, const char *name, bool json)
 {
-    tw_auto tw_tensor *tensor = tw_checkpoint_reader_get_tensor(reader, name);
+    tw_auto tw_tensor *tensor = from->reader ? tw_checkpoint_reader_get_tensor(from->reader, name) : tw_h5_read(from->path, name);
     if (!tensor)
         return library_error();
     if (!json) {
@@ -115,7 +147,7 @@ static int print_tensor(tw_checkpoint_reader *reader, const char *name, bool jso
     return tw_error_code() == TW_OK ? EXIT_WORKED : library_error();
 }
 
-static int print_one(tw_checkpoint_reader *reader, const char *name, bool json)
+static int print_one(const source *from, const char *name, bool json)
 {
     static const char ending[] = "/.ATTRIBUTES/VARIABLE_VALUE";
     char *longer = malloc(strlen(name) + sizeof ending);
@@ -125,17 +157,19 @@ static int print_one(tw_checkpoint_reader *reader, const char *name, bool json)
     }
     strcpy(longer, name);
     strcat(longer, ending);
-    bool as_variable = !tw_checkpoint_reader_has_tensor(reader, name) && tw_checkpoint_reader_has_tensor(reader, longer);
-    int result = print_tensor(reader, as_variable ? longer : name, json);
+    tw_checkpoint_reader *reader = from->reader;
+    bool as_variable = reader && !tw_checkpoint_reader_has_tensor(reader, name) && tw_checkpoint_reader_has_tensor(reader, longer);
+    int result = print_tensor(from, as_variable ? longer : name, json);
     if (json && result == EXIT_WORKED)
         putchar('\n');
     free(longer);
     return result;
 }
 
-static int print_all(tw_checkpoint_reader *reader, bool json)
+static int print_all(const source *from, bool json)
 {
-    tw_value shapes = tw_checkpoint_reader_get_variable_to_shape_map(reader);
+    tw_value shapes, dtypes;
+    read_maps(from, &shapes, &dtypes);
     int result = tw_error_code() == TW_OK ? EXIT_WORKED : library_error();
     if (json)
         putchar('[');
@@ -147,11 +181,12 @@ static int print_all(tw_checkpoint_reader *reader, bool json)
             print_name(stdout, name);
             putchar('\n');
         }
-        result = print_tensor(reader, name, json);
+        result = print_tensor(from, name, json);
     }
     if (json && result == EXIT_WORKED)
         puts("]");
     tw_value_free(&shapes);
+    tw_value_free(&dtypes);
     return result;
 }
 
@@ -180,10 +215,11 @@ static int run(int count, char **arguments)
         return usage_error(&checkpoint_command, "a prefix or a directory is expected");
     if (ls && words > 2)
         return usage_error(&checkpoint_command, "'%s' is one argument too many", given[2]);
-    tw_auto tw_checkpoint_reader *reader = tw_train_load_checkpoint(given[1]);
-    if (!reader)
+    tw_auto tw_checkpoint_reader *reader = is_hdf5(given[1]) ? NULL : tw_train_load_checkpoint(given[1]);
+    if (!reader && !is_hdf5(given[1]))
         return library_error();
-    return ls ? list(reader, json) : words == 3 ? print_one(reader, given[2], json) : print_all(reader, json);
+    source from = { reader, given[1] };
+    return ls ? list(&from, json) : words == 3 ? print_one(&from, given[2], json) : print_all(&from, json);
 }
 
 const command checkpoint_command = {
@@ -191,6 +227,6 @@ const command checkpoint_command = {
     "\n  ls PREFIX          names, dtypes and shapes\n"
     "  cat PREFIX [NAME]  the value of one tensor, or of all\n"
     "  --json             as JSON\n\n"
-    "PREFIX may be a directory: its newest checkpoint is meant. NAME may be given without /.ATTRIBUTES/VARIABLE_VALUE.\n",
+    "PREFIX may be a directory: its newest checkpoint is meant; or an HDF5 file (.h5) of Keras. NAME may be given without /.ATTRIBUTES/VARIABLE_VALUE.\n",
     run,
 };

@@ -224,7 +224,7 @@ def get_logger():
 
 
 from thalweg import _gfile, _variable  # noqa: E402, F401
-from thalweg import _keras_objects, _random, _spec, _strings  # noqa: E402, F401
+from thalweg import _keras_objects, _keras_saving, _random, _spec, _strings  # noqa: E402, F401
 
 
 def _compat_later():

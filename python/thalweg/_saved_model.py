@@ -619,7 +619,11 @@ def save_model(model, filepath, overwrite=True, save_format=None, **kwargs):
     if options is not None and not isinstance(options, SaveOptions):
         raise TypeError("save_model: options must be a tf.saved_model.SaveOptions, got %r" % (options,))
     filepath = _path(filepath)
-    if save_format in ("h5", "keras") or save_format is None and filepath.endswith((".h5", ".hdf5", ".keras")):
+    if save_format in ("h5", "hdf5", "keras") or save_format is None and filepath.endswith((".h5", ".hdf5", ".keras")):
+        if save_format in ("h5", "hdf5") or not filepath.endswith(".keras"):
+            import warnings
+            warnings.warn("You are saving your model as an HDF5 file via `model.save()`. This file format is considered legacy. We recommend using instead "
+                          "the native Keras format, e.g. `model.save('my_model.keras')`.", stacklevel=4)
         model._save(filepath, overwrite, save_format, include_optimizer)
     else:
         _save_model(model, filepath, signatures, overwrite, save_format, include_optimizer)
@@ -654,12 +658,11 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, **kw
             raise TypeError("load_model() got an unexpected keyword argument %r" % name)
     filepath = _path(filepath)
     with thalweg.keras.utils.custom_object_scope(custom_objects or {}):
+        if not thalweg.io.gfile.isdir(filepath):
+            from thalweg import _keras_saving
+            return _keras_saving.load_h5(filepath, compile)
         try:
             return thalweg.keras.models._load_model(filepath, compile)
-        except thalweg.errors.NotFoundError as error:
-            if "No file or directory found" in str(error):
-                raise OSError(str(error)) from None
-            raise
         except ValueError as error:
             if "lacks the Keras metadata file" in str(error) and not _has_keras_objects(filepath):
                 return load(filepath)

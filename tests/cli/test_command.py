@@ -136,3 +136,13 @@ def test_run_a_script(tmp_path):
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     environment["THALWEG_PYTHON"] = sys.executable
     assert thalweg("run", str(script), "a", env=environment) == (3, "tf.Tensor(3.0, shape=(), dtype=float32) ['a'] __main__\n", "")
+
+
+def test_hdf5_files():
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "h5", "weights.h5")
+    code, out, err = thalweg("checkpoint", "ls", path)
+    assert (code, err) == (0, "") and "d/d/kernel:0           float32     (48, 4)\n" in out
+    code, out, err = thalweg("checkpoint", "cat", path, "d/d/bias:0", "--json")
+    assert (code, err) == (0, "") and out == '{"name": "d/d/bias:0", "dtype": "float32", "shape": [4], "value": [0, 0, 0, 0]}\n'
+    code, out, err = thalweg("checkpoint", "ls", path + ".h5")
+    assert code == 1 and "No such file" in err

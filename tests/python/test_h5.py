@@ -137,3 +137,121 @@ def test_overwrite(tmp_path):
     model.save_weights(path, overwrite=False)
     with pytest.raises(tf.errors.AlreadyExistsError, match="EOF"):
         model.save_weights(path, overwrite=False)
+
+
+# ---- whole models
+
+def functional():
+    a, b = tf.keras.Input((3,), name="a"), tf.keras.Input((3,), name="b")
+    shared = layers.Dense(4, activation="tanh", name="shared")
+    inner = tf.keras.Sequential([layers.Dense(5, activation="relu", input_shape=(8,), name="first"), layers.Dense(2, name="second")], name="inner")
+    joined = layers.Concatenate(name="join")([shared(a), shared(b)])
+    return tf.keras.Model([a, b], layers.Dense(1, name="out")(inner(joined)), name="two")
+
+
+def go_on(name, model, x, y):
+    np.testing.assert_allclose(model.predict(x, verbose=0), EXPECTED[name]["predict"], rtol=1e-5, atol=1e-6)
+    losses = model.fit(x, y, epochs=3, batch_size=len(y), shuffle=False, verbose=0).history["loss"]
+    np.testing.assert_allclose(losses, EXPECTED[name]["losses"], rtol=1e-4)
+
+
+def test_model_of_tensorflow():
+    model = tf.keras.models.load_model(GOLDEN + "/model.h5")
+    assert isinstance(model, tf.keras.Sequential) and isinstance(model.optimizer, tf.keras.optimizers.Adam)
+    assert int(model.optimizer.iterations) == 2
+    x, = data((6, 6, 6, 2))
+    go_on("model", model, x, np.arange(6) % 4)
+    assert model.metrics_names == ["loss", "accuracy"]
+
+
+def test_legacy_optimizer_of_tensorflow():
+    model = tf.keras.models.load_model(GOLDEN + "/legacy.h5")
+    x, y = data((6, 4), (6, 1))
+    go_on("legacy", model, x, y)
+
+
+def test_not_compiled():
+    model = tf.keras.models.load_model(GOLDEN + "/model.h5", compile=False)
+    with pytest.raises(RuntimeError, match="You must compile"):
+        model.fit(np.zeros((1, 6, 6, 2)), np.zeros((1,)))
+
+
+@pytest.mark.filterwarnings("ignore:You are saving")
+@pytest.mark.parametrize("optimizer", ["adam", "sgd", "rmsprop"])
+def test_models_round_trip(tmp_path, optimizer):
+    path = tmp_path / "below" / "model.h5"
+    model = convolutional()
+    model.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy", tf.keras.metrics.MeanSquaredError()])
+    x, = data((6, 6, 6, 2))
+    y = np.arange(6) % 4
+    model.fit(x, y, epochs=2, batch_size=6, shuffle=False, verbose=0)
+    model.save(path)
+    other = tf.keras.models.load_model(path)
+    np.testing.assert_array_equal(model.predict(x, verbose=0), other.predict(x, verbose=0))
+    first, second = (m.fit(x, y, epochs=2, batch_size=3, shuffle=False, verbose=0).history for m in (model, other))
+    assert first == second
+    assert sorted(first) == ["accuracy", "loss", "mean_squared_error"]
+
+
+@pytest.mark.filterwarnings("ignore:You are saving")
+def test_options(tmp_path):
+    path = str(tmp_path / "model.h5")
+    model = convolutional()
+    model.compile("adam", "mse")
+    model.save(path, include_optimizer=False)
+    other = tf.keras.models.load_model(path)
+    assert not other._is_compiled
+    tf.keras.models.save_model(model, str(tmp_path / "odd"), save_format="h5")
+    tf.keras.models.load_model(str(tmp_path / "odd"))
+    with pytest.raises(ValueError, match="Unknown `save_format` argument"):
+        model.save(path, save_format="xx")
+    with pytest.raises(OSError, match="No file or directory found at"):
+        tf.keras.models.load_model(str(tmp_path / "none.h5"))
+    model.save_weights(path)
+    with pytest.raises(ValueError, match="No model config found in the file at"):
+        tf.keras.models.load_model(path)
+    subclassed = Subclassed()
+    subclassed(tf.ones((1, 3)))
+    with pytest.raises(NotImplementedError, match="Saving the model to HDF5 format requires the model to be a Functional model or a Sequential model."):
+        subclassed.save(path)
+    with pytest.raises(ValueError, match="have not yet been created"):
+        tf.keras.Sequential([layers.Dense(2)]).save(path)
+    with pytest.warns(UserWarning, match="considered legacy"):
+        model.save(path)
+
+
+class Scale(layers.Layer):
+    def __init__(self, factor=2.0, **kwargs):
+        super().__init__(**kwargs)
+        self.factor = factor
+
+    def call(self, x):
+        return x * self.factor
+
+    def get_config(self):
+        return {**super().get_config(), "factor": self.factor}
+
+
+def own_loss(y_true, y_pred):
+    return tf.reduce_mean(tf.square(y_true - y_pred) * 2.0, axis=-1)
+
+
+@pytest.mark.filterwarnings("ignore:You are saving")
+def test_custom_objects(tmp_path):
+    path = str(tmp_path / "model.h5")
+    model = tf.keras.Sequential([layers.Dense(3, input_shape=(4,)), Scale(5.0), layers.Dense(1)])
+    model.compile("adam", own_loss, metrics=[own_loss])
+    x, y = data((6, 4), (6, 1))
+    model.fit(x, y, verbose=0)
+    model.save(path)
+    with pytest.raises(ValueError, match="Unknown layer: 'Scale'"):
+        tf.keras.models.load_model(path)
+    other = tf.keras.models.load_model(path, custom_objects={"Scale": Scale, "own_loss": own_loss})
+    assert other.layers[1].factor == 5.0
+    assert model.evaluate(x, y, verbose=0) == other.evaluate(x, y, verbose=0)
+
+
+@pytest.mark.skipif(not hasattr(tf.keras, "Input"), reason="no functional models")
+def test_functional_of_tensorflow():
+    x1, x2, y = data((6, 3), (6, 3), (6, 1))
+    go_on("functional", tf.keras.models.load_model(GOLDEN + "/functional.h5"), [x1, x2], y)

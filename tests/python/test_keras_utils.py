@@ -37,3 +37,22 @@ def test_to_categorical_refuses():
 
     with pytest.raises(ValueError, match="symbolic"):
         traced(tf.constant([1]))
+
+
+def test_get_file(tmp_path):
+    import tarfile
+    source = tmp_path / "words.txt"
+    source.write_text("some words\n")
+    cache = str(tmp_path / "cache")
+    path = tf.keras.utils.get_file("w.txt", "file://" + str(source), cache_dir=cache)
+    assert path == cache + "/datasets/w.txt" and open(path).read() == "some words\n"
+    assert tf.keras.utils.get_file("w.txt", "https://example.org/w.txt", cache_dir=cache) == path  # it is there
+    with pytest.raises(OSError, match="URL fetch failure on https://example.org/other.txt"):
+        tf.keras.utils.get_file("other.txt", "https://example.org/other.txt", cache_dir=cache)
+    with pytest.raises(ValueError, match="Incomplete or corrupted"):
+        tf.keras.utils.get_file("bad.txt", "file://" + str(source), cache_dir=cache, file_hash="0" * 64)
+    archive = tmp_path / "a.tar.gz"
+    with tarfile.open(archive, "w:gz") as f:
+        f.add(source, "a/words.txt")
+    path = tf.keras.utils.get_file("a", "file://" + str(archive), untar=True, cache_dir=cache)
+    assert open(path + "/words.txt").read() == "some words\n"

@@ -1,4 +1,4 @@
-/* Keras's HDF5 files: weights by layer (h5_weights.c) and whole models (h5_model.c). */
+/* Keras's HDF5 files: weights by layer (h5_weights.c) and whole models (h5_save.c, h5_load.c, h5_model.c). */
 #ifndef TW_KERAS_H5_H
 #define TW_KERAS_H5_H
 
@@ -22,5 +22,15 @@ tw__hdf5 *tw__h5_open(const char *path);
 bool tw__h5_is_path(const char *path); /* ends in .h5, .keras or .hdf5 */
 /* Asks the user whether a file that is there may be replaced; *proceed is true at once if there is none. */
 tw_status tw__ask_overwrite(const char *path, bool *proceed);
+
+/* ---- whole models ---- */
+tw_status tw__h5_save_model(tw_layer *model, const char *path, bool include_optimizer);       /* (h5_save.c) */
+tw_layer *tw__h5_load_model(tw__hdf5 *file);                                                  /* with its weights, not compiled (h5_load.c) */
+tw_layer *tw__h5_load(const char *path, bool with_training);                                  /* the whole (h5_model.c) */
+void tw__h5_drop(tw_value *dict, const char *key); /* takes a key and its value away, if it is there */
+/* What the model was compiled with: {"optimizer", "loss", …} as compile takes them; None if it was not. */
+tw_status tw__h5_training(tw__hdf5 *file, tw_value *arguments);
+/* Builds the optimizer of a compiled model and gives it the state of the file. */
+tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model);
 
 #endif

@@ -69,8 +69,12 @@ TW_METHOD(model_save,
         tw__free(file);
         return status != TW_OK || !proceed ? status : save_tf(args);
     }
-    case KIND_H5:
-        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "save: whole models in HDF5 files are not supported yet, got the path '%s'; save_weights is", args->filepath);
+    case KIND_H5: {
+        bool proceed = true;
+        if (args->no_overwrite)
+            TW_TRY(tw__ask_overwrite(args->filepath, &proceed));
+        return proceed ? tw__h5_save_model(args->self, args->filepath, !args->no_include_optimizer) : TW_OK;
+    }
     case KIND_KERAS:
         return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "save: .keras files are not supported, got the path '%s'", args->filepath);
     default:
@@ -82,9 +86,5 @@ TW_API(load_model, "keras.models._load_model(filepath: str, compile: bool = True
 {
     if (tw_saved_model_contains(args->filepath))
         return tw__model_load_tf(args->filepath);
-    if (tw__path_exists(args->filepath))
-        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "load_model: whole models in HDF5 or .keras files are not supported yet, got the path '%s'", args->filepath);
-    else
-        tw__fail(TW_NOT_FOUND, "No file or directory found at %s", args->filepath);
-    return NULL;
+    return tw__h5_load(args->filepath, !args->no_compile);
 }

@@ -1,0 +1,63 @@
+"""Keras models in HDF5 files: how Python's compile and custom objects come into the loading, which is C's. And what is loaded later:
+keras.preprocessing.image, keras.utils.get_file."""
+import os
+import sys
+
+import thalweg as tf
+from thalweg import _keras_objects as _objects
+
+keras = tf.keras
+
+
+def _own(value, custom):
+    """Names that mean the program's own functions and classes, replaced by these."""
+    if isinstance(value, str):
+        return custom(value) or value
+    if isinstance(value, dict):
+        return {key: _own(item, custom) for key, item in value.items()}
+    return [_own(item, custom) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def load_h5(filepath, compile):
+    """The model of an HDF5 file, compiled as it was."""
+    model = keras.models._load_model(filepath, False)
+    training = keras.models._training_of(filepath) if compile else None
+    if training is not None:
+        names = _objects.get_registered_object
+        model.compile(**{key: _own(value, names) if key != "optimizer" else value for key, value in training.items()})
+        model._load_optimizer(filepath)
+    elif compile:
+        tf.get_logger().warning("No training configuration found in the save file, so the model was *not* compiled. Compile it manually.")
+    return model
+
+
+def _image_module():
+    """keras.preprocessing.image, filled when something of it is first asked for."""
+    module = type(os)("thalweg.keras.preprocessing.image")
+    sys.modules[module.__name__] = _objects._module("preprocessing").image = module
+    names = ("ImageDataGenerator", "DirectoryIterator", "Iterator")
+
+    def get(name):
+        if name not in names:
+            raise AttributeError("module 'keras.preprocessing.image' has no attribute '%s'" % name)
+        from thalweg import _keras_image
+        for each in names:
+            setattr(module, each, getattr(_keras_image, each))
+        return getattr(module, name)
+
+    module.__getattr__ = get
+    module.__dir__ = lambda: list(names)
+
+
+_image_module()
+keras.saving.load_model, keras.saving.save_model = keras.models.load_model, keras.models.save_model
+
+
+def _get_file(*args, **kwargs):
+    """The path of a file in the cache; a file:// address is copied there if it is not."""
+    from thalweg import _keras_files
+    return _keras_files.get_file(*args, **kwargs)
+
+
+_get_file.__name__ = "get_file"
+keras.utils.get_file = _get_file

@@ -1,0 +1,269 @@
+/* Models from HDF5 files: made of their configs, then the weights, then what they were compiled with and the optimizer's variables.
+ *
+ * Files of all versions of Keras 2 are read. Optimizers of old versions ("Adam" where new files have "Custom>Adam") are those of new ones, which compute the
+ * same; their variables stand slot by slot, where the new ones' stand variable by variable. */
+#include "keras/models/training.h"
+#include "keras/saving/h5.h"
+
+/* An attribute's JSON text; None if there is none. */
+static tw_status read_json(const tw__hdf5 *file, const char *name, tw_value *value)
+{
+    *value = (tw_value){ .kind = TW_VALUE_NONE };
+    const tw_tensor *text = tw__hdf5_attribute_find(file->root, name);
+    if (!text)
+        return TW_OK;
+    if (text->dtype != TW_STRING || text->count != 1)
+        return tw__fail(TW_VALUE_ERROR, "%s: the attribute \"%s\" is no text", file->file.path, name);
+    tw_string string = tw_tensor_string_at(text, 0);
+    tw_status status = tw__value_parse(string.data, string.size, value);
+    if (status != TW_OK)
+        tw__error_prefix("%s: the attribute \"%s\": ", file->file.path, name);
+    return status;
+}
+
+static tw_value *member(const tw_value *dict, const char *key)
+{
+    return (tw_value *)(uintptr_t)(dict->kind == TW_VALUE_DICT ? tw__value_get(dict, key) : NULL);
+}
+
+static tw_status rename_class(tw_value *entry, const char *name)
+{
+    tw_value *place = member(entry, "class_name"), other = tw__value_str(name);
+    if (!place || other.kind != TW_VALUE_STR) {
+        tw_value_free(&other);
+        return tw__error_status();
+    }
+    tw_value_free(place);
+    *place = other;
+    return TW_OK;
+}
+
+tw_layer *tw__h5_load_model(tw__hdf5 *file)
+{
+    tw_value config;
+    if (read_json(file, "model_config", &config) != TW_OK)
+        return NULL;
+    const tw__hdf5_node *weights = tw__hdf5_find(file->root, "model_weights");
+    const char *name = tw__value_text(&config, "class_name");
+    tw_layer *model = NULL;
+    if (config.kind == TW_VALUE_NONE)
+        tw__fail(TW_VALUE_ERROR, "No model config found in the file at %s.", file->file.path);
+    else if (config.kind != TW_VALUE_DICT || !name)
+        tw__fail(TW_VALUE_ERROR, "%s: the attribute \"model_config\" is no dict with a class and a config", file->file.path);
+    else if (!weights)
+        tw__fail(TW_KEY_ERROR, "%s: Unable to open object (object 'model_weights' doesn't exist)", file->file.path);
+    else if (strcmp(name, "Model") != 0 || rename_class(&config, "Functional") == TW_OK)
+        model = tw__deserialize(&config, "model");
+    tw_value_free(&config);
+    if (model && !tw__is(model, &tw__class_model)) {
+        tw__fail(TW_VALUE_ERROR, "%s: \"model_config\" describes a %s, which is no model", file->file.path, tw_class_name(model));
+    } else if (model && !model->built) {
+        tw__log("WARNING", "%s: the model was saved without the shape of its input: its weights can't be loaded before it is built", file->file.path);
+        return model;
+    } else if (model && tw__h5_load_weights(file, weights, model, false, false) == TW_OK) {
+        return model;
+    }
+    tw_release(model);
+    return NULL;
+}
+
+/* ---- how it was compiled ---- */
+
+void tw__h5_drop(tw_value *dict, const char *key)
+{
+    tw_value *place = member(dict, key);
+    if (!place)
+        return;
+    tw_value *pair = place - 1, *end = dict->list.items + dict->list.count;
+    tw_value_free(&pair[0]);
+    tw_value_free(&pair[1]);
+    memmove(pair, pair + 2, sizeof *pair * (size_t)(end - pair - 2));
+    dict->list.count -= 2;
+}
+
+/* The object of a dict with class and config; wrappers of functions are the functions' names. */
+static tw_value resolve_entry(tw_value *entry, const char *word)
+{
+    tw_value result = { .kind = TW_VALUE_NONE };
+    const char *name = tw__value_text(entry, "class_name");
+    tw_value *config = member(entry, "config");
+    const char *function = config && config->kind == TW_VALUE_DICT ? tw__value_text(config, "fn") : NULL;
+    if (function && (strcmp(name, "MeanMetricWrapper") == 0 || strcmp(name, "LossFunctionWrapper") == 0)) {
+        const char *called = tw__value_text(config, "name");
+        if (strcmp(word, "losse") == 0)
+            return tw__value_str(function);
+        tw_value given = { .kind = TW_VALUE_STR, .s = { function, strlen(function) } };
+        void *own = tw__foreign_object.make ? tw__foreign_object.make(&given, word) : NULL;
+        tw_release(own);
+        if (own) /* the program's: found again by its name */
+            return tw__value_str(function);
+        result.object = tw_error_code() == TW_OK ? tw__metric_get(function, called ? called : function) : NULL;
+    } else {
+        if (function)
+            tw__h5_drop(config, "fn");
+        result.object = tw__deserialize(entry, word);
+    }
+    if (result.object)
+        result.kind = TW_VALUE_OBJECT;
+    return result;
+}
+
+static tw_value resolve(tw_value *given, const char *word)
+{
+    if (given->kind == TW_VALUE_DICT && tw__value_text(given, "class_name"))
+        return resolve_entry(given, word);
+    if (given->kind != TW_VALUE_LIST && given->kind != TW_VALUE_DICT)
+        return tw__value_copy(given);
+    tw_value list = { .kind = given->kind };
+    list.list.items = tw__alloc_array((size_t)given->list.count + 1, sizeof *list.list.items);
+    for (; list.list.items && list.list.count < given->list.count; list.list.count++)
+        list.list.items[list.list.count] = resolve(&given->list.items[list.list.count], word);
+    return list;
+}
+
+static void *optimizer_of(const tw__hdf5 *file, tw_value *entry)
+{
+    const char *name = entry ? tw__value_text(entry, "class_name") : NULL;
+    tw_value *config = entry ? member(entry, "config") : NULL;
+    if (!name || !config || config->kind != TW_VALUE_DICT) {
+        tw__fail(TW_VALUE_ERROR, "%s: \"training_config\" has no config of an optimizer", file->file.path);
+        return NULL;
+    }
+    const tw_value *decay = member(config, "decay");
+    bool decays = decay && ((decay->kind == TW_VALUE_FLOAT && decay->f != 0) || (decay->kind == TW_VALUE_INT && decay->i != 0));
+    if (decays) {
+        tw__fail(TW_UNIMPLEMENTED, "%s: the optimizer %s has decay, which only old optimizers have; load with compile=False", file->file.path, name);
+        return NULL;
+    }
+    tw_value *old_rate = member(config, "lr"); /* of the first versions */
+    if (old_rate) {
+        tw_value key = tw__value_str("learning_rate");
+        tw_value_free(old_rate - 1);
+        old_rate[-1] = key;
+    }
+    tw__h5_drop(config, "decay");
+    tw__h5_drop(config, "is_legacy_optimizer");
+    if (tw__starts_with(name, "Custom>")) {
+        void *own = tw__foreign_object.make ? tw__foreign_object.make(entry, "optimizer") : NULL;
+        if (own || tw_error_code() != TW_OK || rename_class(entry, name + strlen("Custom>")) != TW_OK)
+            return own;
+    }
+    return tw__deserialize(entry, "optimizer");
+}
+
+/* Of a model with several outputs, the saved names of metrics begin with the outputs': compile puts these in front itself. */
+static tw_status shorten_names(const tw__hdf5 *file, const tw_value *metrics)
+{
+    tw_value config;
+    TW_TRY(read_json(file, "model_config", &config));
+    const tw_value *inside = member(&config, "config"), *outputs = inside ? member(inside, "output_layers") : NULL;
+    bool several = outputs && outputs->kind == TW_VALUE_LIST && outputs->list.count > 1 && metrics && metrics->kind == TW_VALUE_LIST;
+    for (int64_t i = 0; several && i < outputs->list.count && i < metrics->list.count; i++) {
+        const tw_value *output = &outputs->list.items[i], *list = &metrics->list.items[i];
+        if (output->kind != TW_VALUE_LIST || !output->list.count || output->list.items[0].kind != TW_VALUE_STR || list->kind != TW_VALUE_LIST)
+            continue;
+        const tw_string *layer = &output->list.items[0].s;
+        for (int64_t k = 0; k < list->list.count; k++) {
+            const tw_value *made = member(&list->list.items[k], "config");
+            tw_value *name = made ? member(made, "name") : NULL;
+            if (!name || name->kind != TW_VALUE_STR || !tw__starts_with(name->s.data, layer->data) || name->s.data[layer->size] != '_')
+                continue;
+            tw_value shorter = tw__value_str(name->s.data + layer->size + 1);
+            tw_value_free(name);
+            *name = shorter;
+        }
+    }
+    tw_value_free(&config);
+    return tw_error_code();
+}
+
+tw_status tw__h5_training(tw__hdf5 *file, tw_value *arguments)
+{
+    static const struct {
+        const char *key, *word;
+    } parts[] = { { "loss", "losse" }, { "metrics", "metric" }, { "loss_weights", "" }, { "weighted_metrics", "metric" } };
+    tw_value config;
+    *arguments = (tw_value){ .kind = TW_VALUE_NONE };
+    TW_TRY(read_json(file, "training_config", &config));
+    if (config.kind != TW_VALUE_DICT) {
+        tw_value_free(&config);
+        return TW_OK;
+    }
+    tw_status status = shorten_names(file, member(&config, "metrics"));
+    if (status == TW_OK)
+        status = shorten_names(file, member(&config, "weighted_metrics"));
+    tw__dict dict = { 0 };
+    tw_value optimizer = { .kind = TW_VALUE_OBJECT, 
+                           .object = status == TW_OK ? optimizer_of(file, member(&config, "optimizer_config")) : NULL };
+    if (optimizer.object)
+        tw__dict_put(&dict, "optimizer", optimizer);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && tw_error_code() == TW_OK; i++) {
+        tw_value *given = member(&config, parts[i].key);
+        tw__dict_put(&dict, parts[i].key, given ? resolve(given, parts[i].word) : (tw_value){ .kind = TW_VALUE_NONE });
+    }
+    tw_value_free(&config);
+    *arguments = tw__dict_take(&dict);
+    if (tw_error_code() == TW_OK)
+        return TW_OK;
+    tw_value_free(arguments);
+    return tw__error_status();
+}
+
+/* ---- the optimizer's state ---- */
+
+/* Where the saved value for the optimizer's variable i stands. */
+static int64_t saved_place(int64_t i, bool old, int64_t trained, int64_t count)
+{
+    int64_t kinds = trained ? (count - 1) / trained : 0;
+    if (!old || !i || kinds * trained != count - 1)
+        return i;
+    return 1 + (i - 1) % kinds * trained + (i - 1) / kinds;
+}
+
+static bool fits(const tw_trackable *all, const tw_tensors *values, bool old, int64_t trained)
+{
+    if (values->count != (int64_t)all->child_count)
+        return false;
+    for (int64_t i = 0; i < values->count; i++) {
+        const tw_variable *variable = (const tw_variable *)all->children[i].object;
+        if (!tw__shape_equal(&variable->resource->shape, &values->items[saved_place(i, old, trained, values->count)]->shape))
+            return false;
+    }
+    return true;
+}
+
+tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model)
+{
+    const tw__hdf5_node *group = tw__hdf5_find(file->root, "optimizer_weights");
+    tw__trainer *trainer = tw__trainer_of(model);
+    if (!trainer || !group || !trainer->optimizer)
+        return trainer ? TW_OK : tw__error_status();
+    tw_variable **variables;
+    int64_t trained;
+    TW_TRY(tw__collect_variables(&model->trackable, TW_TRAINABLE_VARIABLES, &variables, &trained));
+    tw_status status = tw__impl_optimizer_build(
+        &(tw_optimizer_build_args){ .self = trainer->optimizer, .var_list = { (void *const *)variables, trained } });
+    tw__free(variables);
+    TW_TRY(status);
+    size_t names_count;
+    char **names = tw__hdf5_texts(group, "weight_names", file->file.path, &names_count);
+    if (!names)
+        return tw__error_status();
+    bool old = names_count && tw__ends_with(names[0], "/iter:0");
+    tw__free(names);
+    tw_tensors values = tw__h5_values(file, group);
+    if (!values.items)
+        return tw__error_status();
+    const tw_trackable *all = trainer->optimizer->all;
+    if (!fits(all, &values, old, trained)) {
+        tw__log("WARNING", "Error in loading the saved optimizer state. As a result, your model is starting with a freshly initialized optimizer.");
+    } else {
+        for (int64_t i = 0; status == TW_OK && i < values.count; i++) {
+            tw__resource *resource = ((tw_variable *)all->children[i].object)->resource;
+            tw_auto tw_tensor *cast = tw__cast(values.items[saved_place(i, old, trained, values.count)], resource->dtype);
+            status = cast ? tw__resource_assign(resource, cast) : tw__error_status();
+        }
+    }
+    tw_tensors_free(&values);
+    return status;
+}

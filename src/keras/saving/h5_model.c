@@ -1,0 +1,79 @@
+/* Models in HDF5 files as a whole: loaded, compiled as they were, with the optimizer's state; and the steps of that for embedding languages. */
+#include <sys/stat.h>
+
+#include "keras/models/training.h"
+#include "keras/saving/h5.h"
+
+static tw__hdf5 *open_model(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        tw__fail(TW_OS_ERROR, "SavedModel file does not exist at: %s/{saved_model.pbtxt|saved_model.pb}", path);
+        return NULL;
+    }
+    if (!tw__path_exists(path)) {
+        tw__fail(TW_OS_ERROR, "No file or directory found at %s", path);
+        return NULL;
+    }
+    if (tw__ends_with(path, ".keras") && !tw__hdf5_is(path)) {
+        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "load_model: .keras files are not supported, got the path '%s'; an HDF5 file (.h5) or a SavedModel is "
+                 "expected", path);
+        return NULL;
+    }
+    return tw__hdf5_open(path);
+}
+
+static tw_value take(tw_value *dict, const char *key)
+{
+    const tw_value *found = tw__value_get(dict, key);
+    return found ? *found : (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+/* As the model was compiled when it was saved. */
+static tw_status compile(tw__hdf5 *file, tw_layer *model)
+{
+    tw_value arguments;
+    TW_TRY(tw__h5_training(file, &arguments));
+    if (arguments.kind != TW_VALUE_DICT) {
+        tw__log("WARNING", "No training configuration found in the save file, so the model was *not* compiled. Compile it manually.");
+        return TW_OK;
+    }
+    tw_value optimizer = take(&arguments, "optimizer");
+    tw_status status = tw__impl_model_compile_values(&(tw_model_compile_values_args){
+        .self = model, .optimizer = optimizer.object, .loss = take(&arguments, "loss"), .metrics = take(&arguments, "metrics"),
+        .loss_weights = take(&arguments, "loss_weights"), .weighted_metrics = take(&arguments, "weighted_metrics"), .steps_per_execution = 1 });
+    tw_value_free(&arguments);
+    return status == TW_OK ? tw__h5_load_optimizer(file, model) : status;
+}
+
+tw_layer *tw__h5_load(const char *path, bool with_training)
+{
+    tw__hdf5 *file = open_model(path);
+    tw_layer *model = file ? tw__h5_load_model(file) : NULL;
+    if (model && with_training && compile(file, model) != TW_OK) {
+        tw_release(model);
+        model = NULL;
+    }
+    tw__hdf5_close(file);
+    return model;
+}
+
+/* ---- the steps for an embedding language, whose own compile stands between them ---- */
+
+TW_API(load_model_training, "keras.models._training_of(filepath: str) -> value", "What the model in a file was compiled with; None: it was not.")
+{
+    tw_value arguments = { .kind = TW_VALUE_NONE };
+    tw__hdf5 *file = open_model(args->filepath);
+    if (file)
+        tw__h5_training(file, &arguments);
+    tw__hdf5_close(file);
+    return arguments;
+}
+
+TW_METHOD(model_load_optimizer, "keras.Model._load_optimizer(self: layer, filepath: str)", "Gives the optimizer the state that is in a file.")
+{
+    tw__hdf5 *file = open_model(args->filepath);
+    tw_status status = file ? tw__h5_load_optimizer(file, args->self) : tw__error_status();
+    tw__hdf5_close(file);
+    return status;
+}

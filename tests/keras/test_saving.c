@@ -1,0 +1,118 @@
+/* Models and weights in HDF5 files, from C: those that tests/golden/h5.py made with TensorFlow, and our own. */
+#include "keras/golden.h"
+
+#include "format/hdf5.h"
+#include "keras/saving/h5.h"
+#include "scratch.h"
+
+#define GOLDEN TW_TEST_DATA "/golden/h5/"
+
+static tw_model *small_model(void)
+{
+    return tw_model_sequential(tw_layers_dense(3, .input_shape = TW_SHAPE(4), .activation = "relu"), tw_layers_dense(2));
+}
+
+static tw_tensor *rows(int64_t count, int64_t columns)
+{
+    tw_tensor *tensor = tw_tensor_new(TW_FLOAT32, TW_SHAPE(count, columns), NULL);
+    for (int64_t i = 0; i < tensor->count; i++)
+        ((float *)tensor->data)[i] = (float)(i % 7) / 7;
+    return tensor;
+}
+
+static void expect_same_outputs(tw_model *a, tw_model *b, tw_tensor *x)
+{
+    tw_auto tw_tensor *first = tw_model_call(a, x), *second = tw_model_call(b, x);
+    expect_no_error();
+    assert_int_equal(tw_tensor_bytes(first), tw_tensor_bytes(second));
+    assert_memory_equal(tw_tensor_data(first), tw_tensor_data(second), tw_tensor_bytes(first));
+}
+
+static void weights_round_trip(void **state)
+{
+    (void)state;
+    const char *path = in_scratch("weights.h5");
+    tw_auto tw_model *model = small_model(), *other = small_model();
+    tw_auto tw_tensor *x = rows(5, 4);
+    assert_int_equal(tw_model_save_weights(model, path), TW_OK);
+    tw_auto tw_load_status *status = tw_model_load_weights(other, path);
+    expect_no_error();
+    assert_null(status);
+    expect_same_outputs(model, other, x);
+    tw_model_load_weights(other, in_scratch("none.h5"));
+    expect_error(TW_OS_ERROR, "none.h5");
+}
+
+static void models_round_trip(void **state)
+{
+    (void)state;
+    const char *path = in_scratch("model.h5");
+    tw_auto tw_model *model = small_model();
+    tw_auto tw_tensor *x = rows(5, 4);
+    assert_int_equal(tw_model_save(model, path), TW_OK);
+    tw_auto tw_model *other = tw_load_model(path, .no_compile = true);
+    expect_no_error();
+    expect_same_outputs(model, other, x);
+    assert_null(tw_load_model(in_scratch("none.h5")));
+    expect_error(TW_OS_ERROR, "No file or directory found");
+    assert_int_equal(tw_model_save(model, in_scratch("model"), .save_format = "odd"), TW_VALUE_ERROR);
+    expect_error(TW_VALUE_ERROR, "Unknown `save_format`");
+}
+
+static void models_of_tensorflow(void **state)
+{
+    (void)state;
+    tw_auto tw_model *model = tw_load_model(GOLDEN "model.h5");
+    expect_no_error();
+    assert_string_equal(tw_class_name(model), "Sequential");
+    tw_auto tw_model *again = NULL;
+    assert_int_equal(tw_model_save(model, in_scratch("again.h5")), TW_OK); /* with its optimizer's state */
+    again = tw_load_model(in_scratch("again.h5"));
+    expect_no_error();
+    tw__hdf5 *first = tw__hdf5_open(GOLDEN "model.h5"), *second = tw__hdf5_open(in_scratch("again.h5"));
+    static const char *const arrays[][2] = { /* outside of apply_gradients the slots' names have no scope, as in TensorFlow */
+        { "optimizer_weights/iteration:0", "optimizer_weights/iteration:0" },
+        { "optimizer_weights/Adam/v/d/kernel:0", "optimizer_weights/v/d/kernel:0" },
+        { "model_weights/b/b/gamma:0", "model_weights/b/b/gamma:0" },
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        tw_auto tw_tensor *a = tw__hdf5_value(first, tw__hdf5_find(first->root, arrays[i][0]));
+        tw_auto tw_tensor *b = tw__hdf5_value(second, tw__hdf5_find(second->root, arrays[i][1]));
+        assert_int_equal(tw_tensor_bytes(a), tw_tensor_bytes(b));
+        assert_memory_equal(tw_tensor_data(a), tw_tensor_data(b), tw_tensor_bytes(a));
+    }
+    tw__hdf5_close(first);
+    tw__hdf5_close(second);
+}
+
+/* Configs that are no JSON, or say nonsense. */
+static void refuses_nonsense(void **state)
+{
+    (void)state;
+    static const char *const configs[] = { "", "{", "[]", "{}", "3", "{\"class_name\": 3}", "{\"class_name\": \"Sequential\"}",
+                                           "{\"class_name\": \"Sequential\", \"config\": {\"layers\": [3]}}",
+                                           "{\"class_name\": \"Dense\", \"config\": {\"units\": 2}}",
+                                           "{\"class_name\": \"Sequential\", \"config\": {\"layers\": [{\"class_name\": \"Nothing\", \"config\": {}}]}}" };
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        const char *path = in_scratch("odd.h5");
+        tw__hdf5_node *root = tw__hdf5_tree();
+        tw__hdf5_group(root, "model_weights");
+        assert_int_equal(tw__hdf5_set_text(root, "model_config", configs[i], false), TW_OK);
+        assert_int_equal(tw__hdf5_write(root, path), TW_OK);
+        tw__hdf5_free(root);
+        assert_null(tw_load_model(path));
+        assert_int_not_equal(tw_error_code(), TW_OK);
+        tw_clear_error();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_round_trip),
+        cmocka_unit_test(models_round_trip),
+        cmocka_unit_test(models_of_tensorflow),
+        cmocka_unit_test(refuses_nonsense),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}

@@ -5,6 +5,7 @@
 #include <thalweg/base.h>
 #include <thalweg/tensor.h>
 #include <thalweg/describe.h>
+#include <thalweg/distribute.h>
 #include <thalweg/api.h>
 #include <thalweg/op.h>
 #include <thalweg/keras.h>

@@ -81,6 +81,7 @@ PyObject *tw__py_wrap_operation(struct tw__node *node);
 extern PyType_Slot tw__py_operation_slots[];
 bool tw__py_sessions_start(PyObject *module); /* session.c */
 bool tw__py_datasets_start(PyObject *module); /* dataset.c */
+bool tw__py_strategies_start(PyObject *module); /* distribute.c */
 void *tw__py_graph_function_of(PyObject *value); /* the tw__function of a GraphFunction, borrowed; NULL: it is none */
 /* While tracing, what a function of the API gives is a tensor of the graph. Takes the tensor; NULL: an error is set. */
 tw_tensor *tw__py_into_graph(tw_tensor *tensor);

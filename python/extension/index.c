@@ -207,10 +207,9 @@ static bool assign_slice(tw_variable *variable, const spec *s, tw_tensor *value)
     tw_attr attrs[] = { TW_A_INT("begin_mask", s->begin_mask), TW_A_INT("end_mask", s->end_mask),
                         TW_A_INT("ellipsis_mask", s->ellipsis_mask), TW_A_INT("new_axis_mask", s->new_axis_mask),
                         TW_A_INT("shrink_axis_mask", s->shrink_mask) };
-    int outputs = 0;
     bool good = begin && end && stride &&
-                tw__apply(&tw__op_ResourceStridedSliceAssign, TW_IN(variable->handle, begin, end, stride, value), 5, attrs, 5, NULL,
-                          &outputs) == TW_OK;
+                tw__variable_apply(variable, &tw__op_ResourceStridedSliceAssign, TW_IN(variable->handle, begin, end, stride, value), 5, attrs,
+                                   5) == TW_OK;
     tw_release(begin);
     tw_release(end);
     tw_release(stride);

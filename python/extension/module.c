@@ -428,8 +428,8 @@ PyMODINIT_FUNC PyInit__core(void)
     if (!tw__py_objects_start(module) || !tw__py_functions_start(module) || !tw__py_dtypes_start(module) ||
         !tw__py_shapes_start(module) || !tw__py_arrays_start(module) || !tw__py_operators_start() ||
         !tw__py_tensors_start(module) || !tw__py_graph_types_start(module) || !tw__py_graph_functions_start(module) ||
-        !tw__py_sessions_start(module) || !tw__py_datasets_start(module) || PyModule_AddFunctions(module, tw__py_tracking_functions) < 0 ||
-        PyModule_AddFunctions(module, tw__py_nest_functions) < 0) {
+        !tw__py_sessions_start(module) || !tw__py_datasets_start(module) || !tw__py_strategies_start(module) ||
+        PyModule_AddFunctions(module, tw__py_tracking_functions) < 0 || PyModule_AddFunctions(module, tw__py_nest_functions) < 0) {
         Py_DECREF(module);
         return NULL;
     }

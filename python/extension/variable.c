@@ -1,6 +1,7 @@
 /* tf.Variable: what its row can't say: operators, numbers, arrays, printing, pickling. */
 #include <stdlib.h>
 
+#include "distribute/distribute.h"
 #include "extension.h"
 #include "session/session.h"
 
@@ -63,7 +64,7 @@ static PyObject *numpy(PyObject *self, PyObject *unused)
     tw_variable *variable = of(self);
     if (tw__tracing)
         return tw__py_error(PyExc_NotImplementedError, "numpy() is only available when eager execution is enabled.");
-    tw_tensor *tensor = variable ? tw__resource_read(variable->resource) : NULL;
+    tw_tensor *tensor = variable ? tw__variable_value(variable) : NULL;
     if (!tensor)
         return PyErr_Occurred() ? NULL : tw__py_raise();
     PyObject *out = tw__py_to_array(tensor, true, false);
@@ -97,12 +98,31 @@ static PyObject *repr_without_value(PyObject *self, const tw_variable *variable)
     return out;
 }
 
+/* Of a variable with copies, all of them. */
+static PyObject *repr_copies(PyObject *self)
+{
+    PyObject *kind = PyObject_GetAttrString(self, "_mirror_kind"), *copies = kind ? PyObject_GetAttrString(self, "_components") : NULL;
+    PyObject *out = copies ? PyUnicode_FromFormat("%U:{", kind) : NULL;
+    for (Py_ssize_t i = 0; out && i < PyList_Size(copies); i++) {
+        PyObject *longer = PyUnicode_FromFormat("%U%s\n  %zd: %R", out, i ? "," : "", i, PyList_GetItem(copies, i));
+        Py_DECREF(out);
+        out = longer;
+    }
+    PyObject *whole = out ? PyUnicode_FromFormat("%U\n}", out) : NULL;
+    Py_XDECREF(out);
+    Py_XDECREF(copies);
+    Py_XDECREF(kind);
+    return whole;
+}
+
 static PyObject *repr(PyObject *self)
 {
     tw_variable *variable = of(self);
+    if (variable && variable->mirror && Py_TYPE(self) != unread_type)
+        return repr_copies(self);
     if (variable && (tw__tracing || variable->graph))
         return repr_without_value(self, variable);
-    tw_tensor *tensor = variable ? tw__resource_read(variable->resource) : NULL;
+    tw_tensor *tensor = variable ? tw__variable_value(variable) : NULL;
     if (!tensor)
         return PyErr_Occurred() ? NULL : tw__py_raise();
     char *shape = tw__shape_tuple(&variable->resource->shape);
@@ -363,7 +383,22 @@ static PyObject *get_device(PyObject *self, void *unused)
         return NULL;
     if (variable->handle_node)
         return PyUnicode_FromString(variable->handle_node->device ? variable->handle_node->device : "");
+    if (variable->mirror)
+        return PyUnicode_FromString(((const tw_strategy *)variable->mirror->strategy)->devices[tw__replica < 0 ? 0 : tw__replica]);
     return PyUnicode_FromString("/job:localhost/replica:0/task:0/device:CPU:0");
+}
+
+static PyObject *get_copies(PyObject *self, void *unused)
+{
+    (void)unused;
+    const tw_variable *variable = of(self);
+    if (!variable)
+        return NULL;
+    if (!variable->mirror)
+        return tw__py_error(PyExc_AttributeError, "'ResourceVariable' object has no attribute 'values'");
+    PyObject *list = PyObject_GetAttrString(self, "_components"), *out = list ? PySequence_Tuple(list) : NULL;
+    Py_XDECREF(list);
+    return out;
 }
 
 static PyObject *get_none(PyObject *self, void *unused)
@@ -429,6 +464,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getters[] = {
     { "device", get_device, NULL, "Where the variable is.", NULL },
+    { "values", get_copies, NULL, "The copies on the devices of a strategy.", NULL },
     { "constraint", get_constraint, NULL, "The function that projects the value after an update, or None.", NULL },
     { "synchronization", get_enum, NULL, "How copies are kept together.", (void *)synchronization },
     { "aggregation", get_enum, NULL, "How updates are combined.", (void *)aggregation },
@@ -490,6 +526,14 @@ PyObject *tw__py_unread(PyObject *variable)
 {
     if (!variable || !tw__py_is_variable(variable))
         return variable;
+    const tw_variable *own = of(variable);
+    if (own->mirror && tw__replica >= 0) { /* the replica's copy, also when the replica is done */
+        PyObject *copy = tw__py_wrap(tw__mirror_component(own, tw__replica));
+        Py_DECREF(variable);
+        if (!copy)
+            return NULL;
+        variable = copy;
+    }
     if (!unread_type) {
         PyObject *made = PyType_FromSpecWithBases(&unread_spec, (PyObject *)variable_type);
         if (!made) {

@@ -29,6 +29,9 @@ config.run_functions_eagerly = config.experimental_run_functions_eagerly = _run_
 def _devices_later(module, names):
     """The devices of tf.config, likewise."""
     def get(name):
+        if name in ("experimental_connect_to_cluster", "experimental_connect_to_host") and names == "CONFIG":
+            from thalweg import _cluster
+            return getattr(_cluster, name)
         from thalweg import _device
         if name not in getattr(_device, names):
             raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
@@ -156,7 +159,18 @@ class _ResizeMethod:
     LANCZOS3, LANCZOS5, GAUSSIAN, MITCHELLCUBIC = "lanczos3", "lanczos5", "gaussian", "mitchellcubic"
 
 
+class _Reduction:
+    """How losses of single examples become one."""
+    AUTO, NONE, SUM, SUM_OVER_BATCH_SIZE = "auto", "none", "sum", "sum_over_batch_size"
+
+    @classmethod
+    def all(cls):
+        """All of them."""
+        return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
+
+
 image.ResizeMethod = _ResizeMethod  # noqa: F821
+keras.losses.Reduction = _Reduction  # noqa: F821
 _EXAMPLES = ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists", "FeatureList")
 io.__getattr__, train.__getattr__ = _io_later, _train_later  # noqa: F821
 summary.__getattr__, summary.experimental.__getattr__ = _summary_later, _summary_experimental_later  # noqa: F821
@@ -279,6 +293,34 @@ def _data_later():
 _data_later()
 
 
+def _distribute_later():
+    """So is tf.distribute; tf.tpu and tf.config.experimental_connect_to_cluster come with it."""
+    rows = {name: value for name, value in distribute.__dict__.items() if not name.startswith("__")}  # noqa: F821
+    for name in rows:
+        delattr(distribute, name)  # noqa: F821
+    distribute._rows = type(_sys)("rows")  # noqa: F821
+    distribute._rows.__dict__.update(rows)  # noqa: F821
+
+    def get(name):
+        if name.startswith("__"):
+            raise AttributeError("module 'thalweg.distribute' has no attribute %r" % name)
+        del distribute.__getattr__  # noqa: F821
+        from thalweg import _distribute
+        _distribute.fill()
+        return getattr(distribute, name)  # noqa: F821
+    distribute.__getattr__ = get  # noqa: F821
+
+    def get_tpu(name):
+        from thalweg import _cluster
+        if name not in _cluster.TPU:
+            raise AttributeError("module 'thalweg.tpu.experimental' has no attribute %r" % name)
+        return _cluster.TPU[name]
+    return _module("tpu", experimental=_module("tpu.experimental", __getattr__=get_tpu))
+
+
+tpu = _distribute_later()
+
+
 def _dirs():
     """dir() of a module lists also what is loaded when it is first asked for."""
     def add(module, later):
@@ -293,10 +335,10 @@ def _dirs():
 
     def filled(module):
         def later():
-            getattr(module, "AUTOTUNE" if module is data else "v1" if module is compat else "Session", None)  # noqa: F821
+            getattr(module, {data: "AUTOTUNE", compat: "v1", distribute: "ReduceOp"}.get(module, "Session"), None)  # noqa: F821
             return ()
         return later
-    add(config, members("_device", "CONFIG"))  # noqa: F821
+    add(config, lambda: members("_device", "CONFIG")() + ["experimental_connect_to_cluster", "experimental_connect_to_host"])  # noqa: F821
     add(config.experimental, members("_device", "EXPERIMENTAL"))  # noqa: F821
     add(autodiff, lambda: ["ForwardAccumulator"])  # noqa: F821
     add(saved_model, members("_saved_model", "PUBLIC"))  # noqa: F821
@@ -309,7 +351,8 @@ def _dirs():
     add(summary, members("_summary", "SUMMARY"))  # noqa: F821
     add(summary.experimental, lambda: ["summary_scope"])  # noqa: F821
     add(contrib.summary, members("_summary", "CONTRIB"))
-    for module in (data, compat, compat.v1, compat.v2):  # noqa: F821
+    add(tpu.experimental, members("_cluster", "TPU"))
+    for module in (data, compat, compat.v1, compat.v2, distribute):  # noqa: F821
         add(module, filled(module))
 
 

@@ -2,9 +2,38 @@
 import sys
 
 
+class _Aliases:
+    """Finds tensorflow.X as thalweg.X: one module under two names, whichever is imported first."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        """What the import system asks."""
+        if not fullname.startswith("tensorflow."):
+            return None
+        from importlib.machinery import ModuleSpec
+        return ModuleSpec(fullname, _Aliases)
+
+    @staticmethod
+    def create_module(spec):
+        """The module that is meant."""
+        import importlib
+        own = "thalweg" + spec.name[len("tensorflow"):]
+        try:
+            return importlib.import_module(own)
+        except ModuleNotFoundError as error:
+            if error.name != own:
+                raise
+            raise ModuleNotFoundError("No module named %r" % spec.name, name=spec.name) from None
+
+    @staticmethod
+    def exec_module(module):
+        """It is there already."""
+
+
 def stand_in():
     """Makes `import tensorflow` (and tensorflow.keras, keras …) give this package."""
     import thalweg
+    sys.meta_path.insert(0, _Aliases)
     for name, module in list(sys.modules.items()):
         if name == "thalweg" or (name.startswith("thalweg.") and not name.startswith("thalweg._")):
             sys.modules["tensorflow" + name[7:]] = module

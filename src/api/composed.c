@@ -1,4 +1,5 @@
 /* Functions of tf.math, tf.linalg and tf.nn that are a few ops each. */
+#include "device/device.h"
 #include "api/array.h"
 #include "api/nn.h"
 #include "op/gradient.h"
@@ -188,14 +189,15 @@ TW_API(nn_log_poisson_loss,
 }
 
 TW_API(nn_scale_regularization_loss, "nn.scale_regularization_loss(regularization_loss: tensor) -> tensor",
-       "The sum of the losses, divided by the number of replicas, which is one.")
+       "The sum of the losses, divided by the number of a strategy's replicas.")
 {
-    return tw__reduce_axes(&tw__op_Sum, args->regularization_loss, (tw_ints){ 0 }, false);
+    tw_tensor *sum = tw__reduce_axes(&tw__op_Sum, args->regularization_loss, (tw_ints){ 0 }, false);
+    return sum && tw__replicas > 1 ? TW_G2(RealDiv, sum, tw__grad_constant(tw__replicas, args->regularization_loss)) : sum;
 }
 
 TW_API(nn_compute_average_loss,
        "nn.compute_average_loss(per_example_loss: tensor<T>, sample_weight: tensor<T> = None, global_batch_size: int = None) -> tensor",
-       "The sum of the losses, weighted if weights are given, divided by the size of the batch.")
+       "The sum of the losses, weighted if weights are given, divided by the size of the batch of all replicas.")
 {
     tw_tensor *loss = args->per_example_loss;
     if (loss->shape.rank == 0) {
@@ -209,5 +211,6 @@ TW_API(nn_compute_average_loss,
         return sum ? TW_G2(RealDiv, sum, tw__grad_constant((double)args->global_batch_size, loss)) : NULL;
     tw_auto tw_tensor *shape = TW_UNARY(Shape, loss), *zero = tw_tensor_int(0);
     tw_auto tw_tensor *rows = shape && zero ? tw__call(&tw__op_GatherV2, TW_IN(shape, zero, zero), 3, NULL, 0) : NULL;
-    return TW_G2(RealDiv, sum, cast_to(rows, loss->dtype));
+    tw_tensor *size = cast_to(rows, loss->dtype);
+    return TW_G2(RealDiv, sum, tw__replicas > 1 ? TW_GN(Mul, tw__replicas, size) : size);
 }

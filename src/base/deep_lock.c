@@ -40,3 +40,11 @@ void tw__deep_give(tw__deep_lock *lock)
     lock->depth--;
     tw__lock_give(&lock->guard);
 }
+
+void tw__deep_hand(tw__deep_lock *lock, pthread_t to)
+{
+    tw__lock_take(&lock->guard);
+    if (lock->depth > 0 && lock->generation == atomic_load(&tw__process_generation) && pthread_equal(lock->owner, pthread_self()))
+        lock->owner = to;
+    tw__lock_give(&lock->guard);
+}

@@ -16,6 +16,8 @@ typedef struct tw__deep_lock {
 bool tw__deep_try(tw__deep_lock *lock); /* false: another thread holds it */
 void tw__deep_take(tw__deep_lock *lock);
 void tw__deep_give(tw__deep_lock *lock);
+/* If this thread holds it, the other one does from now on: for threads that run in turns, as one. */
+void tw__deep_hand(tw__deep_lock *lock, pthread_t to);
 
 /* Set by an embedding language: before a thread waits, and after it; `end` gets what `begin` gave. */
 extern void *(*tw__wait_begin)(void);

@@ -36,6 +36,10 @@ static inline const char *tw__device_now(void) /* NULL: nothing was said */
     return __builtin_expect(tw__device_top != NULL, 0) && tw__device_top->text && *tw__device_top->text ? tw__device_top->text : NULL;
 }
 
+/* Which replica of a strategy the thread runs (src/distribute): 0, 1, …; -1: none. Functions are traced for each. */
+extern _Thread_local int tw__replica;
+extern _Thread_local int tw__replicas; /* of the strategy whose scope, or replica, the thread is in; 1 without one */
+
 /* ---- what there is (devices.c) ---- */
 extern bool tw__device_attention; /* something is to be done before the next operation: the devices are not in use yet, or placement is logged */
 /* Does it; an error if the operation can't run where the scope says. NULL: it is no operation, a value is made. */

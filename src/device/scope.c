@@ -4,6 +4,8 @@
 #include "rows.h"
 
 _Thread_local tw__device_level *tw__device_top;
+_Thread_local int tw__replica = -1;
+_Thread_local int tw__replicas = 1;
 
 /* Which of this process's places a name in eager execution may stand for. */
 tw_status tw__device_push(const char *name)

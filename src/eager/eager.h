@@ -20,6 +20,9 @@ struct tw_variable {
     struct tw__graph *graph;
     struct tw__node *handle_node, *initializer, *snapshot, *initial;
     int initial_output;
+    /* Of a variable with copies: see tw__mirror. */
+    struct tw__mirror *mirror;
+    struct tw_variable *next_mirrored, *previous_mirrored;
 };
 /* Makes the variable in a lasting graph: its nodes. The handle's resource stands for those that sessions have. */
 tw_status tw__variable_setup_in_graph(tw_variable *variable, struct tw__graph *graph, tw_tensor *initial, const char *name, bool trainable,
@@ -46,6 +49,36 @@ typedef struct tw__variable_creation {
     int64_t made, deferred;
 } tw__variable_creation;
 extern _Thread_local tw__variable_creation tw__variables_made;
+
+/* The places of words in the lists of the class's row. */
+enum { TW_SYNCHRONIZE_AUTO, TW_SYNCHRONIZE_NONE, TW_SYNCHRONIZE_ON_WRITE, TW_SYNCHRONIZE_ON_READ };
+enum { TW_AGGREGATE_NONE, TW_AGGREGATE_SUM, TW_AGGREGATE_MEAN, TW_AGGREGATE_ONLY_FIRST };
+
+/* ---- variables with copies ---- */
+/* The copies of a variable on the devices of a strategy. The variable's own handle and resource are those of the copy whose replica has its
+ * turn, outside of replicas the first one: so whoever uses a variable's handle uses the right copy. */
+typedef struct tw__mirror {
+    tw_object object;
+    const void *strategy; /* whose; a reference */
+    int count;
+    tw_tensor **handles;
+} tw__mirror;
+/* Set by src/distribute; all but `made` are of variables with copies only. */
+typedef struct tw__mirror_hooks {
+    tw_status (*made)(tw_variable *variable);                     /* has its first value */
+    void (*ended)(tw_variable *variable);
+    tw_tensor *(*read)(tw_variable *variable, bool now);          /* by ops, or at once */
+    tw_status (*set)(tw_variable *variable, tw_tensor *value);    /* all copies, at once */
+    tw_status (*update)(tw_variable *variable, const tw_op *op, tw_tensor *value);
+} tw__mirror_hooks;
+extern tw__mirror_hooks tw__mirror_hook;
+/* The value without an op, and setting it: what files and users see, whatever copies there are. A new reference. */
+tw_tensor *tw__variable_value(tw_variable *variable);
+tw_status tw__variable_set(tw_variable *variable, tw_tensor *value);
+/* An op that changes the variable, whose handle is input 0: of every copy, or of the replica's. */
+tw_status tw__variable_apply(tw_variable *variable, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count);
+/* AssignVariableOp, AssignAddVariableOp or AssignSubVariableOp as a user's assign: copies change alike, or as the variable says. */
+tw_status tw__variable_update(tw_variable *variable, const tw_op *op, tw_tensor *value);
 
 /* ---- values of symbolic tensors (lift.c) ---- */
 /* The value of a symbolic tensor that depends on no argument of the function being traced, computed now. A new reference. */

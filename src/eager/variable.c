@@ -1,4 +1,5 @@
 /* tf.Variable: a named handle on state, a trackable. Its value is read and written by ops, like everything else. */
+#include "device/device.h"
 #include "eager/eager.h"
 #include "graph/graph.h"
 #include "rows.h"
@@ -6,7 +7,9 @@
 static void variable_destroy(void *self)
 {
     tw_variable *variable = self;
-    if (variable->resource)
+    if (variable->mirror)
+        tw__mirror_hook.ended(variable);
+    if (variable->resource && variable->resource->variable == variable)
         variable->resource->variable = NULL;
     tw_release(variable->handle);
     tw_release(variable->constraint);
@@ -26,6 +29,7 @@ static void variable_clear(void *self)
 }
 
 _Thread_local tw__variable_creation tw__variables_made;
+tw__mirror_hooks tw__mirror_hook;
 
 static tw_status note_creation(void)
 {
@@ -100,7 +104,8 @@ static tw_status setup_with(tw_variable *variable, tw_tensor *initial, const cha
     const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
     TW_TRY(check_shape(whole, &initial->shape));
     TW_TRY(hold_named(variable, initial->dtype, whole, name, trainable));
-    return tw__resource_assign(variable->resource, initial);
+    TW_TRY(tw__resource_assign(variable->resource, initial));
+    return tw__mirror_hook.made ? tw__mirror_hook.made(variable) : TW_OK;
 }
 
 /* The first value comes when the traced call runs: the graph assigns it where it was made. */
@@ -110,9 +115,16 @@ static tw_status setup_later(tw_variable *variable, tw_tensor *initial, const ch
     const tw_shape *whole = shape && shape->rank >= 0 ? shape : &initial->shape;
     TW_TRY(check_shape(whole, &initial->shape));
     TW_TRY(hold_named(variable, initial->dtype, whole, name, trainable));
+    if (tw__mirror_hook.made)
+        TW_TRY(tw__mirror_hook.made(variable));
     tw_attr dtype = TW_A_TYPE("dtype", initial->dtype);
-    int outputs = 0;
-    return tw__apply(&tw__op_AssignVariableOp, TW_IN(variable->handle, initial), 2, &dtype, 1, NULL, &outputs);
+    const tw__mirror *mirror = variable->mirror;
+    for (int k = 0; k < (mirror ? mirror->count : 1); k++) {
+        int outputs = 0;
+        tw_tensor *handle = mirror ? mirror->handles[k] : variable->handle;
+        TW_TRY(tw__apply(&tw__op_AssignVariableOp, TW_IN(handle, initial), 2, &dtype, 1, NULL, &outputs));
+    }
+    return TW_OK;
 }
 
 /* Variables are never part of a graph: what a trace computed for their first value is computed now, if that can be done. */
@@ -192,6 +204,8 @@ tw_variable *tw__variable_new(tw_tensor *initial, const char *name, bool trainab
 
 tw_tensor *tw__variable_read(tw_variable *variable)
 {
+    if (__builtin_expect(variable->mirror != NULL, 0))
+        return tw__mirror_hook.read(variable, false);
     tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
     return tw__call(&tw__op_ReadVariableOp, &variable->handle, 1, &dtype, 1);
 }
@@ -207,6 +221,41 @@ TW_METHOD(variable_read, "Variable.read_value(self: variable) -> tensor", "The v
     return TW_UNARY(Identity, value);
 }
 
+tw_tensor *tw__variable_value(tw_variable *variable)
+{
+    return variable->mirror ? tw__mirror_hook.read(variable, true) : tw__resource_read(variable->resource);
+}
+
+tw_status tw__variable_set(tw_variable *variable, tw_tensor *value)
+{
+    return variable->mirror ? tw__mirror_hook.set(variable, value) : tw__resource_assign(variable->resource, value);
+}
+
+tw_status tw__variable_update(tw_variable *variable, const tw_op *op, tw_tensor *value)
+{
+    if (variable->mirror)
+        return tw__mirror_hook.update(variable, op, value);
+    tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
+    int outputs = 0;
+    return tw__apply(op, TW_IN(variable->handle, value), 2, &dtype, 1, NULL, &outputs);
+}
+
+tw_status tw__variable_apply(tw_variable *variable, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count)
+{
+    const tw__mirror *mirror = tw__replica < 0 ? variable->mirror : NULL;
+    tw_tensor *all[8] = { NULL };
+    if (input_count > 8)
+        return tw__fail(TW_INTERNAL, "%s: a change of a variable with %d inputs", op->name, input_count);
+    for (int i = 1; i < input_count; i++)
+        all[i] = inputs[i];
+    for (int k = 0; k < (mirror ? mirror->count : 1); k++) {
+        int outputs = 0;
+        all[0] = mirror ? mirror->handles[k] : variable->handle;
+        TW_TRY(tw__apply(op, all, input_count, attrs, attr_count, NULL, &outputs));
+    }
+    return TW_OK;
+}
+
 tw_status tw__variable_constrain(tw_variable *variable)
 {
     if (!variable->constraint)
@@ -220,8 +269,6 @@ tw_status tw__variable_constrain(tw_variable *variable)
 
 static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *value)
 {
-    tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
-    int outputs = 0;
     const tw_shape *shape = &variable->resource->shape;
     if (op == &tw__op_AssignVariableOp && !tw__shape_compatible(shape, &value->shape)) {
         char *own = tw__shape_tuple(shape), *other = tw__shape_tuple(&value->shape);
@@ -231,9 +278,7 @@ static tw_variable *update(tw_variable *variable, const tw_op *op, tw_tensor *va
         tw__free(other);
         return NULL;
     }
-    if (tw__apply(op, TW_IN(variable->handle, value), 2, &dtype, 1, NULL, &outputs) != TW_OK)
-        return NULL;
-    return tw_retain(variable);
+    return tw__variable_update(variable, op, value) == TW_OK ? tw_retain(variable) : NULL;
 }
 
 TW_METHOD(variable_assign,

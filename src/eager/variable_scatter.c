@@ -5,10 +5,7 @@
 
 static tw_variable *scatter(tw_variable *variable, const tw_op *op, tw_tensor *indices, tw_tensor *updates)
 {
-    int outputs = 0;
-    if (tw__apply(op, TW_IN(variable->handle, indices, updates), 3, NULL, 0, NULL, &outputs) != TW_OK)
-        return NULL;
-    return tw_retain(variable);
+    return tw__variable_apply(variable, op, TW_IN(variable->handle, indices, updates), 3, NULL, 0) == TW_OK ? tw_retain(variable) : NULL;
 }
 
 TW_METHOD(variable_scatter_update, "Variable._scatter_update(self: variable, indices: tensor, updates: tensor<self>) -> variable", "Sets rows.")

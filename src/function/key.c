@@ -1,6 +1,7 @@
 /* Writing keys of calls; see cache.h. A part is a letter and what belongs to it. */
 #include <math.h>
 
+#include "device/device.h"
 #include "function/cache.h"
 
 void tw__key_begin(tw__key_writer *w)
@@ -18,6 +19,8 @@ void tw__key_begin(tw__key_writer *w)
     w->size = 0;
     w->spec_count = w->identity_count = w->variable_count = w->mark_count = 0;
     w->status = TW_OK;
+    if (__builtin_expect(tw__replica >= 0, 0)) /* replicas have copies of variables */
+        tw__key_int(w, tw__replica);
 }
 
 void tw__key_free(tw__key_writer *w)

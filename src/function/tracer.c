@@ -24,6 +24,12 @@ void tw__tracing_end(void)
     tw__deep_give(&tracing_lock);
 }
 
+void tw__tracing_hand(pthread_t to)
+{
+    tw__deep_hand(&tracing_lock, to);
+    tw__deep_hand(&tw__graphs_lock, to);
+}
+
 /* ---- too many traces ---- */
 
 enum { WINDOW = 10, MANY = 5, WARNINGS = 2, KEPT = 16, CODES = 1024 };

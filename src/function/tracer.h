@@ -44,5 +44,6 @@ int64_t tw__tracer_count(const tw__tracer *tracer);
 bool tw__tracing_try(void); /* false: another thread traces */
 void tw__tracing_begin(void);
 void tw__tracing_end(void);
+void tw__tracing_hand(pthread_t to); /* tw__deep_hand of this lock and of that of graphs */
 
 #endif

@@ -106,7 +106,7 @@ static tw_status save_walk(parts *p, const tw__walk *walk, const bool *values, t
         const tw_trackable *object = walk->nodes[node].object;
         if (!tw__holds_value(object))
             continue;
-        tw_tensor *value = tw__resource_read(((const tw_variable *)object)->resource);
+        tw_tensor *value = tw__variable_value((tw_variable *)object);
         tw_status status = value ? tw__bundle_add(writer, p->key.data, value) : tw__error_status();
         tw_release(value);
         TW_TRY(status);

@@ -91,7 +91,7 @@ tw_status tw__restore_check(tw__restore *restore, const char *key, tw_variable *
 tw_status tw__restore_value(tw__restore *restore, const char *key, tw_variable *variable)
 {
     tw_tensor *value = tw__bundle_read(restore->reader, key);
-    tw_status status = value ? tw__resource_assign(variable->resource, value) : tw__error_status();
+    tw_status status = value ? tw__variable_set(variable, value) : tw__error_status();
     tw_release(value);
     return status;
 }

@@ -13,11 +13,6 @@ with open(os.path.join(HERE, "chapter_names.txt"), encoding="utf-8") as _file:
     NAMES = _file.read().split()
 # Names that are not there yet, with what they belong to.
 MISSING = {
-    "tf.config.experimental_connect_to_cluster": "strategies",
-    "tf.distribute.MirroredStrategy": "strategies",
-    "tf.distribute.cluster_resolver.TPUClusterResolver": "strategies",
-    "tf.distribute.experimental.TPUStrategy": "strategies",
-    "tf.tpu.experimental.initialize_tpu_system": "strategies",
     "tf.keras.callbacks.ModelCheckpoint": "callbacks",
     "tf.keras.callbacks.TensorBoard": "callbacks",
     "tf.keras.layers.Add": "functional models",

@@ -168,6 +168,8 @@ def _leaf_spec(value):
         return DatasetSpec(value.element_spec)
     if type(value).__name__ == "Optional" and hasattr(value, "_variant_tensor"):
         return OptionalSpec(value.element_spec)
+    if hasattr(value, "_in_datasets"):
+        return value._type_spec
     _refuse_composite(value)
     return tf.TensorSpec(value.shape, value.dtype)
 
@@ -180,7 +182,8 @@ def _refuse_composite(value):
 def normalize(value):
     """The value with tensors where there is anything that becomes one."""
     def leaf(v):
-        if v is None or isinstance(v, (tf.data.Dataset, _core.Tensor)) or type(v).__name__ in ("RaggedTensor", "SparseTensor", "Optional"):
+        if v is None or isinstance(v, (tf.data.Dataset, _core.Tensor)) or type(v).__name__ in ("RaggedTensor", "SparseTensor", "Optional") or \
+                hasattr(v, "_in_datasets"):  # a value of several tensors whose spec knows what this file's specs do
             return v
         return tf.convert_to_tensor(v)
     return transform(leaf, value)

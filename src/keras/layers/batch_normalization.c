@@ -122,9 +122,16 @@ static tw_status norm_build(tw_layer *self, const tw_shape *input)
                     { "moving_mean", args->moving_mean_initializer, true, false },
                     { "moving_variance", args->moving_variance_initializer, true, false } };
     for (int i = 0; i < 4; i++) {
-        if (weights[i].wanted && !tw__layer_add_weight(self, weights[i].name, &shape, parameter_dtype(layer),
-                                                       weights[i].initializer, weights[i].trainable))
+        if (!weights[i].wanted)
+            continue;
+        tw_variable *weight = tw__layer_add_weight(self, weights[i].name, &shape, parameter_dtype(layer), weights[i].initializer,
+                                                   weights[i].trainable);
+        if (!weight)
             return tw__error_status();
+        if (!weights[i].trainable) { /* replicas of a strategy keep their own; what others see is their mean */
+            weight->synchronization = TW_SYNCHRONIZE_ON_READ;
+            weight->aggregation = TW_AGGREGATE_MEAN;
+        }
     }
     return TW_OK;
 }
@@ -152,10 +159,7 @@ static tw_status check_input(const batch_normalization *layer, const tw_shape *s
 static tw_status assign(tw_layer *self, const char *name, const tw_op *op, tw_tensor *value)
 {
     tw_variable *variable = tw__layer_variable(self, name);
-    int none = 0;
-    if (!variable || !value)
-        return tw__error_status();
-    return tw__apply(op, TW_IN(variable->handle, value), 2, NULL, 0, NULL, &none);
+    return variable && value ? tw__variable_update(variable, op, value) : tw__error_status();
 }
 
 /* gamma or beta; a constant where the layer has none. */

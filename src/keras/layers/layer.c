@@ -297,6 +297,10 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
     tw_release(maker);
     if (!variable)
         return NULL;
+    if (tw__is(layer, &tw__class_metric)) { /* each replica counts for itself */
+        variable->synchronization = TW_SYNCHRONIZE_ON_READ;
+        variable->aggregation = TW_AGGREGATE_SUM;
+    }
     tw_status status = constrain(layer, name, variable);
     if (status == TW_OK)
         status = keep_replaced(layer, name);

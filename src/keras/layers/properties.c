@@ -175,7 +175,7 @@ TW_METHOD(layer_get_weights, "keras.layers.Layer.get_weights(self: layer) -> ten
     tw_tensors values = { tw__alloc_array((size_t)variables.count + 1, sizeof(tw_tensor *)), variables.count };
     bool good = values.items != NULL && tw_error_code() == TW_OK;
     for (int64_t i = 0; good && i < values.count; i++)
-        good = (values.items[i] = tw__resource_read(((tw_variable *)variables.items[i])->resource)) != NULL;
+        good = (values.items[i] = tw__variable_value(variables.items[i])) != NULL;
     tw_objects_free(&variables);
     if (!good)
         tw_tensors_free(&values);
@@ -195,7 +195,7 @@ static tw_status set_weight(tw_layer *layer, tw_variable *variable, tw_tensor *v
     }
     tw_attr target = TW_A_TYPE("DstT", resource->dtype);
     tw_tensor *cast = value->dtype == resource->dtype ? tw_retain(value) : tw__call(&tw__op_Cast, &value, 1, &target, 1);
-    tw_status status = cast ? tw__resource_assign(resource, cast) : tw__error_status();
+    tw_status status = cast ? tw__variable_set(variable, cast) : tw__error_status();
     tw_release(cast);
     return status;
 }

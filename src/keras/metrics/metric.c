@@ -56,11 +56,7 @@ static tw_status check(const tw_metric *metric, const char *method)
 
 tw_status tw__metric_add(tw_variable *variable, tw_tensor *value)
 {
-    tw_attr dtype = TW_A_TYPE("dtype", variable->resource->dtype);
-    int outputs = 0;
-    if (!value)
-        return tw__error_status();
-    return tw__apply(&tw__op_AssignAddVariableOp, TW_IN(variable->handle, value), 2, &dtype, 1, NULL, &outputs);
+    return value ? tw__variable_update(variable, &tw__op_AssignAddVariableOp, value) : tw__error_status();
 }
 
 /* Values that have more axes than their weights are averaged over those. */
@@ -159,11 +155,8 @@ TW_METHOD(metric_reset_state, "keras.metrics.Metric.reset_state|keras.metrics.Me
     TW_TRY(tw__collect_variables(&args->self->layer.trackable, TW_ALL_VARIABLES, &variables, &count));
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
-        tw_attr dtype = TW_A_TYPE("dtype", variables[i]->resource->dtype);
-        tw_tensor *zeros = tw_tensor_new(dtype.type, variables[i]->resource->shape, NULL);
-        int outputs = 0;
-        status = zeros ? tw__apply(&tw__op_AssignVariableOp, TW_IN(variables[i]->handle, zeros), 2, &dtype, 1, NULL, &outputs)
-                       : tw__error_status();
+        tw_tensor *zeros = tw_tensor_new(variables[i]->resource->dtype, variables[i]->resource->shape, NULL);
+        status = zeros ? tw__variable_update(variables[i], &tw__op_AssignVariableOp, zeros) : tw__error_status();
         tw_release(zeros);
     }
     tw__free(variables);

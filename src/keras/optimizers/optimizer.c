@@ -5,6 +5,7 @@
  * Once built, a step allocates nothing here: scalars for the ops live in the optimizer. */
 #include <math.h>
 
+#include "distribute/distribute.h"
 #include "eager/tape.h"
 #include "op/slices.h"
 #include "graph/graph.h"
@@ -19,6 +20,8 @@ static tw_variable *new_scalar(tw_tensor *value, const char *name)
     tw_variable *variable = full ? tw__variable_new(value, full, false, NULL) : NULL;
     tw__free(full);
     tw_release(value);
+    if (variable)
+        variable->aggregation = TW_AGGREGATE_ONLY_FIRST;
     return variable;
 }
 
@@ -462,22 +465,17 @@ static tw_status apply_prepared(tw_optimizer *optimizer, tw_tensor *const *gradi
     return status;
 }
 
-TW_METHOD(optimizer_apply_gradients,
-          "keras.optimizers.Optimizer._apply_gradients(self: optimizer, gradients: tensors?, variables: list<variable>, "
-          "name: str = None) -> variable",
-          "Changes each variable by its gradient; one without a gradient (NULL) stays. Gives the step counter.")
+static tw_variable *apply_all(tw_optimizer *optimizer, tw_tensors gradients, const tw_objects *variables, const char *name)
 {
-    tw_optimizer *optimizer = args->self;
-    const tw_objects *variables = &args->variables;
     bool any = false, sliced = false;
-    if (args->gradients.count != variables->count) {
+    if (gradients.count != variables->count) {
         tw__fail(TW_INVALID_ARGUMENT, "%s, apply_gradients: %lld gradients for %lld variables", optimizer->name,
-                 (long long)args->gradients.count, (long long)variables->count);
+                 (long long)gradients.count, (long long)variables->count);
         return NULL;
     }
     for (int64_t i = 0; i < variables->count; i++) {
-        any |= args->gradients.items[i] != NULL;
-        sliced |= args->gradients.items[i] && tw__slices_of(args->gradients.items[i]);
+        any |= gradients.items[i] != NULL;
+        sliced |= gradients.items[i] && tw__slices_of(gradients.items[i]);
         if (!tw__is(variables->items[i], &tw__class_variable)) {
             tw__fail(TW_TYPE_ERROR, "%s, apply_gradients: item %lld is a %s, expected a variable", optimizer->name, (long long)i,
                      tw_class_name(variables->items[i]));
@@ -489,7 +487,7 @@ TW_METHOD(optimizer_apply_gradients,
     if (!variables->count)
         return tw_retain(optimizer->iterations);
     if (!optimizer->built) {
-        if (tw__scope_push(args->name ? args->name : optimizer->name) != TW_OK)
+        if (tw__scope_push(name ? name : optimizer->name) != TW_OK)
             return NULL;
         tw_status status = build(optimizer, variables);
         tw__scope_pop();
@@ -498,10 +496,54 @@ TW_METHOD(optimizer_apply_gradients,
     }
     bool clips = is_set(optimizer->clip_norm) || is_set(optimizer->clip_value) || is_set(optimizer->global_clip_norm);
     tw_status status = !any ? no_gradients(variables)
-        : clips || sliced ? apply_prepared(optimizer, args->gradients.items, variables, clips)
-                          : apply(optimizer, args->gradients.items, variables);
+        : clips || sliced ? apply_prepared(optimizer, gradients.items, variables, clips)
+                          : apply(optimizer, gradients.items, variables);
     tw__traced_end(optimizer);
     return status == TW_OK ? tw_retain(optimizer->iterations) : NULL;
+}
+
+/* Gradients are summed over the replicas; then each changes its own copies. Nothing of this replica may be under way when others have their turn. */
+static tw_variable *apply_in_replica(tw_optimizer *optimizer, tw_tensors gradients, const tw_objects *variables, const char *name)
+{
+    if (!optimizer->iterations->mirror) {
+        tw__fail(TW_VALUE_ERROR, "%s: the optimizer was made outside of the scope of the strategy whose replicas use it", optimizer->name);
+        return NULL;
+    }
+    tw_tensors sums = { tw__alloc_array((size_t)gradients.count + 1, sizeof *sums.items), gradients.count };
+    if (!sums.items)
+        return NULL;
+    tw_variable *step = NULL;
+    if (tw_replica_all_reduce(false, gradients.items, (int)gradients.count, sums.items) == TW_OK)
+        step = apply_all(optimizer, sums, variables, name);
+    tw_tensors_free(&sums);
+    return step;
+}
+
+/* Outside of replicas: one copy of everything after the other. */
+static tw_variable *apply_to_copies(tw_optimizer *optimizer, tw_tensors gradients, const tw_objects *variables, const char *name)
+{
+    const tw__mirror *mirror = optimizer->iterations->mirror;
+    tw_variable *step = NULL;
+    for (int i = 0; i < mirror->count; i++) {
+        tw_release(step);
+        tw__mirrors_turn(mirror->strategy, i);
+        step = apply_all(optimizer, gradients, variables, name);
+        if (!step)
+            break;
+    }
+    tw__mirrors_turn(mirror->strategy, 0);
+    return step;
+}
+
+TW_METHOD(optimizer_apply_gradients,
+          "keras.optimizers.Optimizer._apply_gradients(self: optimizer, gradients: tensors?, variables: list<variable>, "
+          "name: str = None) -> variable",
+          "Changes each variable by its gradient; one without a gradient (NULL) stays. Gives the step counter.")
+{
+    bool copies = args->self->iterations->mirror && args->self->iterations->mirror->count > 1;
+    return (tw__replica >= 0 && tw__replicas > 1 ? apply_in_replica
+            : tw__replica < 0 && copies                 ? apply_to_copies
+                                                        : apply_all)(args->self, args->gradients, &args->variables, args->name);
 }
 
 TW_METHOD(optimizer_minimize,

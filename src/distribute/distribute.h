@@ -1,0 +1,52 @@
+/* Strategies inside: see <thalweg/distribute.h>.
+ *
+ *   strategy.c  the classes, devices, the thread's scope        run.c     replicas in threads, turns, merging
+ *   mirror.c    copies of variables                             reduce.c  sums and means over replicas
+ *   per_replica.c  a value that differs between replicas, as arguments and results of functions
+ *
+ * A thread is in the scope of a strategy, or a replica of a run of it, or neither. In a replica tw__replica (src/device) is its number. */
+#ifndef TW_DISTRIBUTE_H
+#define TW_DISTRIBUTE_H
+
+#include <thalweg/distribute.h>
+
+#include "device/device.h"
+#include "eager/eager.h"
+
+struct tw_strategy {
+    tw_object object;
+    char **devices;  /* their whole names */
+    int count;
+    bool mirrors;    /* variables made in its scope have a copy for each device */
+};
+
+typedef struct tw__run tw__run;
+
+/* What the thread is in: a list, the innermost first. */
+typedef struct tw__strategy_level {
+    tw_strategy *strategy; /* a reference */
+    struct tw__strategy_level *outer;
+} tw__strategy_level;
+extern _Thread_local tw__strategy_level *tw__strategy_top;
+extern _Thread_local tw__run *tw__run_now; /* of which the thread is a replica, or whose merging it does; NULL */
+
+/* The strategy whose scope, or run, the thread is in; NULL: none. */
+tw_strategy *tw__strategy_now(void);
+tw_status tw__strategy_push(tw_strategy *strategy);
+void tw__strategy_pop(void);
+
+/* ---- mirror.c ---- */
+void tw__mirrors_start(void); /* from now on variables are mirrored where a strategy says so */
+/* Variables of the strategy use their copy of that number from now on. */
+void tw__mirrors_turn(const tw_strategy *strategy, int replica);
+/* A variable of its own over the memory of one copy; a new reference. */
+tw_variable *tw__mirror_component(const tw_variable *variable, int number);
+/* Variables that replicas of a run make: those of the same name are one. */
+tw_variable *tw__run_made(tw__run *run, const char *name, int replica); /* borrowed; NULL: the first replica has made none */
+tw_status tw__run_note(tw__run *run, tw_variable *variable);
+
+/* ---- reduce.c ---- */
+/* One tensor of `count`; the mean if `mean`. A new reference; slices give slices. */
+tw_tensor *tw__replicas_reduce(bool mean, tw_tensor *const *values, int count);
+
+#endif

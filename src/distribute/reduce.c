@@ -1,0 +1,118 @@
+/* Sums and means over replicas. */
+#include "api/api.h"
+#include "distribute/distribute.h"
+#include "op/slices.h"
+#include "rows.h"
+
+static tw_tensor *divided(tw_tensor *value, int count)
+{
+    tw_auto tw_tensor *number = tw_tensor_int64(count);
+    tw_auto tw_tensor *own = number ? tw_cast(number, value->dtype) : NULL;
+    return own ? tw_truediv(value, own) : NULL;
+}
+
+static tw_tensor *reduce_slices(bool mean, tw_tensor *const *values, int count)
+{
+    tw_tensor *sum = tw_retain(values[0]);
+    for (int i = 1; sum && i < count; i++) {
+        tw_tensor *next = tw__slices_add(sum, values[i]);
+        tw_release(sum);
+        sum = next;
+    }
+    const struct tw_indexed_slices *slices = sum && mean ? tw__slices_of(sum) : NULL;
+    if (!slices)
+        return sum;
+    tw_auto tw_tensor *part = divided(slices->values, count);
+    tw_tensor *whole = part ? tw__slices_make(part, slices->indices, slices->dense_shape) : NULL;
+    tw_release(sum);
+    return whole;
+}
+
+tw_tensor *tw__replicas_reduce(bool mean, tw_tensor *const *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (tw__slices_of(values[i]))
+            return reduce_slices(mean, values, count);
+    }
+    if (count == 1)
+        return tw_retain(values[0]);
+    tw_tensor *sum = tw__call(&tw__op_AddN, values, count, NULL, 0);
+    if (!sum || !mean)
+        return sum;
+    tw_tensor *part = divided(sum, count);
+    tw_release(sum);
+    return part;
+}
+
+TW_API(distribute_reduce, "distribute._reduce(mean: bool, values: tensors) -> tensor", "The sum, or the mean, of tensors of different replicas.")
+{
+    if (!args->values.count) {
+        tw__fail(TW_VALUE_ERROR, "reduce: there are no values");
+        return NULL;
+    }
+    return tw__replicas_reduce(args->mean, args->values.items, (int)args->values.count);
+}
+
+/* ---- in replicas ---- */
+
+typedef struct contribution {
+    bool mean;
+    tw_tensor *const *tensors;
+    tw_tensor **results;
+    int count;
+} contribution;
+
+static tw_status reduce_all(void *const *given, int replicas, __attribute__((unused)) void *context)
+{
+    const contribution *own = given[0];
+    for (int r = 1; r < replicas; r++) {
+        if (((const contribution *)given[r])->count != own->count)
+            return tw__fail(TW_INVALID_ARGUMENT, "all_reduce: replica 0 gives %d tensors and replica %d %d", own->count, r,
+                            ((const contribution *)given[r])->count);
+    }
+    tw_tensor **values = tw__alloc_array((size_t)replicas, sizeof *values);
+    tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < own->count; i++) {
+        int there = 0;
+        for (int r = 0; r < replicas; r++) {
+            values[r] = ((const contribution *)given[r])->tensors[i];
+            there += values[r] != NULL;
+        }
+        if (there && there < replicas)
+            status = tw__fail(TW_INVALID_ARGUMENT, "all_reduce: only %d of %d replicas have tensor %d", there, replicas, i);
+        tw_auto tw_tensor *whole = status == TW_OK && there ? tw__replicas_reduce(own->mean, values, replicas) : NULL;
+        if (status == TW_OK && there && !whole)
+            status = tw__error_status();
+        for (int r = 0; status == TW_OK && r < replicas; r++)
+            ((const contribution *)given[r])->results[i] = tw_retain(whole);
+    }
+    tw__free(values);
+    return status;
+}
+
+tw_status tw_replica_all_reduce(bool mean, tw_tensor *const *tensors, int count, tw_tensor **results)
+{
+    for (int i = 0; i < count; i++)
+        results[i] = NULL;
+    if (tw__replica < 0 || tw__replicas == 1) {
+        for (int i = 0; i < count; i++)
+            results[i] = tw_retain(tensors[i]);
+        return TW_OK;
+    }
+    tw_status status = tw_replica_merge(reduce_all, NULL, &(contribution){ mean, tensors, results, count });
+    for (int i = 0; status != TW_OK && i < count; i++)
+        tw__set(&results[i], NULL);
+    return status;
+}
+
+TW_API(distribute_all_reduce, "distribute._all_reduce(mean: bool, tensors: tensors) -> tensors",
+       "In a replica: the sums, or the means, over all replicas.")
+{
+    tw_tensors list = { tw__alloc_array((size_t)args->tensors.count + 1, sizeof *list.items), args->tensors.count };
+    if (!list.items)
+        return (tw_tensors){ 0 };
+    if (tw_replica_all_reduce(args->mean, args->tensors.items, (int)list.count, (tw_tensor **)list.items) == TW_OK)
+        return list;
+    tw__free((void *)list.items);
+    return (tw_tensors){ 0 };
+}

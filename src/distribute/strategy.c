@@ -1,0 +1,229 @@
+/* tf.distribute.Strategy, MirroredStrategy, OneDeviceStrategy: which devices there are replicas on, and the thread's scope. */
+#include "distribute/distribute.h"
+#include "rows.h"
+#include "spec/spec.h"
+
+_Thread_local tw__strategy_level *tw__strategy_top;
+
+/* ---- the thread's scope ---- */
+
+tw_strategy *tw__strategy_now(void)
+{
+    return tw__strategy_top ? tw__strategy_top->strategy : NULL;
+}
+
+tw_status tw__strategy_push(tw_strategy *strategy)
+{
+    tw__strategy_level *level = tw__alloc(sizeof *level);
+    if (!level)
+        return TW_RESOURCE_EXHAUSTED;
+    *level = (tw__strategy_level){ tw_retain(strategy), tw__strategy_top };
+    tw__strategy_top = level;
+    tw__replicas = strategy->count;
+    return TW_OK;
+}
+
+void tw__strategy_pop(void)
+{
+    tw__strategy_level *level = tw__strategy_top;
+    if (!level)
+        return;
+    tw__strategy_top = level->outer;
+    tw__replicas = level->outer ? level->outer->strategy->count : 1;
+    tw_release(level->strategy);
+    tw__free(level);
+}
+
+/* ---- devices ---- */
+
+static void strategy_destroy(void *self)
+{
+    tw_strategy *strategy = self;
+    for (int i = 0; i < strategy->count; i++)
+        tw__free(strategy->devices[i]);
+    tw__free(strategy->devices);
+}
+
+/* "cpu:1" as "/job:localhost/replica:0/task:0/device:CPU:1". */
+static char *whole_name(const char *text)
+{
+    tw__device_name name, local;
+    if (tw__device_parse(text, &name) != TW_OK || tw__device_parse("/job:localhost/replica:0/task:0/device:CPU:0", &local) != TW_OK)
+        return NULL;
+    if (name.index == TW__DEVICE_ANY)
+        name.index = 0;
+    return tw__device_text(tw__device_merge(local, name));
+}
+
+static tw_status add_device(tw_strategy *strategy, const char *text)
+{
+    char **grown = tw__realloc(strategy->devices, ((size_t)strategy->count + 1) * sizeof *grown);
+    if (!grown)
+        return TW_RESOURCE_EXHAUSTED;
+    strategy->devices = grown;
+    char *name = whole_name(text);
+    if (!name)
+        return tw__error_status();
+    grown[strategy->count++] = name;
+    return TW_OK;
+}
+
+/* All logical devices of the processor. */
+static tw_status add_all(tw_strategy *strategy)
+{
+    tw__devices_use();
+    char *list = tw__device_list_text("\n");
+    tw_status status = list ? TW_OK : tw__error_status();
+    for (char *at = list, *rest; status == TW_OK && at && *at; at = rest) {
+        rest = strchr(at, '\n');
+        if (rest)
+            *rest++ = 0;
+        status = add_device(strategy, at);
+        if (!rest)
+            break;
+    }
+    tw__free(list);
+    return status;
+}
+
+static tw_status add_listed(tw_strategy *strategy, const tw_tensor *devices)
+{
+    int64_t count = 0;
+    TW_TRY(tw__shape_count(&devices->shape, &count));
+    if (devices->dtype != TW_STRING || devices->shape.rank != 1 || devices->node)
+        return tw__fail(TW_TYPE_ERROR, "%s: the argument `devices` is to be a list of names of devices", tw_class_name(strategy));
+    for (int64_t i = 0; i < count; i++) {
+        tw_string item = tw_tensor_string_at(devices, i);
+        char *text = tw__strndup(item.data, item.size);
+        tw_status status = text ? add_device(strategy, text) : tw__error_status();
+        tw__free(text);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}
+
+/* "('/job:…/device:CPU:0', '/job:…')", as Python writes a tuple. */
+static char *devices_text(const tw_strategy *strategy)
+{
+    tw__text text = { 0 };
+    for (int i = 0; i < strategy->count; i++)
+        tw__text_format(&text, "%s'%s'", i ? ", " : "(", strategy->devices[i]);
+    tw__text_add(&text, strategy->count == 1 ? ",)" : ")");
+    return tw__text_take(&text);
+}
+
+static tw_status check_different(const tw_strategy *strategy)
+{
+    for (int i = 0; i < strategy->count; i++) {
+        for (int j = 0; j < i; j++) {
+            if (strcmp(strategy->devices[i], strategy->devices[j]) != 0)
+                continue;
+            char *text = devices_text(strategy);
+            tw_status status = tw__fail(TW_ASSERTION_ERROR, "No duplicates allowed in `devices` argument: %s", text ? text : "");
+            tw__free(text);
+            return status;
+        }
+    }
+    return TW_OK;
+}
+
+/* ---- classes ---- */
+
+static tw_status strategy_init(void *self, const void *args)
+{
+    (void)args;
+    if (((tw_object *)self)->class == &tw__class_strategy)
+        return tw__fail(TW_TYPE_ERROR, "Strategy can't be made by itself: use MirroredStrategy or OneDeviceStrategy");
+    return TW_OK;
+}
+
+TW_CLASS(strategy, "distribute.Strategy()", .size = sizeof(tw_strategy), .init = strategy_init, .destroy = strategy_destroy, .drop_config = true,
+    .doc = "Where a program's replicas run, and which variables have a copy for each.");
+
+struct tw_mirrored_strategy {
+    tw_strategy strategy;
+};
+
+static tw_status mirrored_init(void *self, const void *given)
+{
+    const tw_mirrored_strategy_args *args = given;
+    tw_strategy *strategy = self;
+    TW_TRY(args->devices ? add_listed(strategy, args->devices) : add_all(strategy));
+    TW_TRY(check_different(strategy));
+    strategy->mirrors = true;
+    tw__mirrors_start();
+    char *text = devices_text(strategy);
+    if (text)
+        tw__log("INFO", "Using MirroredStrategy with devices %s", text);
+    tw__free(text);
+    return text ? TW_OK : TW_RESOURCE_EXHAUSTED;
+}
+
+TW_CLASS(mirrored_strategy, "distribute.MirroredStrategy(devices: tensor<string> = None)", .parent = &tw__class_strategy,
+    .size = sizeof(struct tw_mirrored_strategy), .init = mirrored_init, .drop_config = true,
+    .doc = "One replica on each of several devices; variables have a copy on each, and gradients are summed over them.");
+
+struct tw_one_device_strategy {
+    tw_strategy strategy;
+};
+
+static tw_status one_device_init(void *self, const void *given)
+{
+    return add_device(self, ((const tw_one_device_strategy_args *)given)->device);
+}
+
+TW_CLASS(one_device_strategy, "distribute.OneDeviceStrategy(device: str)", .parent = &tw__class_strategy,
+    .size = sizeof(struct tw_one_device_strategy), .init = one_device_init, .drop_config = true, .doc = "One replica on one device.");
+
+TW_PROPERTY(strategy_num_replicas_in_sync, "distribute.Strategy.num_replicas_in_sync(self: strategy) -> int",
+            "How many replicas there are: gradients are summed over so many.")
+{
+    return args->self->count;
+}
+
+TW_PROPERTY(strategy_devices, "distribute.Strategy._devices(self: strategy) -> value", "The whole names of the devices.")
+{
+    tw_value list = { .kind = TW_VALUE_TUPLE, .list = { tw__alloc_array((size_t)args->self->count + 1, sizeof(tw_value)), 0 } };
+    for (; list.list.items && list.list.count < args->self->count; list.list.count++) {
+        const char *text = args->self->devices[list.list.count];
+        char *own = tw__strdup(text);
+        if (!own) {
+            tw_value_free(&list);
+            return (tw_value){ .kind = TW_VALUE_NONE };
+        }
+        list.list.items[list.list.count] = (tw_value){ .kind = TW_VALUE_STR, .s = { own, strlen(own) } };
+    }
+    return list;
+}
+
+TW_METHOD(strategy_enter, "distribute.Strategy._enter(self: strategy)",
+          "Begins the strategy's scope: variables that the thread makes are its.")
+{
+    tw_strategy *now = tw__strategy_now();
+    if (now && now != args->self)
+        return tw__fail(TW_RUNTIME_ERROR, "Mixing different tf.distribute.Strategy objects: %s is not %s", tw_class_name(now), tw_class_name(args->self));
+    return tw__strategy_push(args->self);
+}
+
+TW_METHOD(strategy_exit, "distribute.Strategy._exit(self: strategy)", "Ends the strategy's scope.")
+{
+    if (tw__strategy_now() != args->self)
+        return tw__fail(TW_RUNTIME_ERROR, "%s: its scope is not the innermost one of this thread", tw_class_name(args->self));
+    tw__strategy_pop();
+    return TW_OK;
+}
+
+TW_API(strategy_current, "distribute._current() -> strategy", "The strategy whose scope the thread is in; None: none.")
+{
+    return tw_retain(tw__strategy_now());
+}
+
+TW_API(replica_now, "distribute._replica() -> int", "The replica that the thread is; -1: it is none.")
+{
+    return tw__replica;
+}
+
+int tw_replica_id(void)
+{
+    return tw__replica;
+}

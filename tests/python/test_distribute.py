@@ -1,0 +1,104 @@
+"""Strategies: a program prints what it prints under TensorFlow (tests/golden/distribute.py); copies in checkpoints; TPUs and clusters that are not there."""
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import thalweg as tf
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NUMBER = re.compile(r"-?\d+\.\d*(?:e-?\d+)?")
+
+
+def run(program, *arguments):
+    done = subprocess.run([sys.executable, "-m", "thalweg", program, *arguments], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_program():
+    with open(os.path.join(HERE, "distribute.txt"), encoding="utf-8") as f:
+        expected = f.read().split("\n")
+    got = run(os.path.join(HERE, "distribute_program.py")).stdout.split("\n")
+    for number, (mine, theirs) in enumerate(zip(got, expected)):
+        assert NUMBER.sub("#", mine).replace(" ", "") == NUMBER.sub("#", theirs).replace(" ", ""), number + 1
+        for a, b in zip(NUMBER.findall(mine), NUMBER.findall(theirs)):
+            assert abs(float(a) - float(b)) <= 2e-3, (number + 1, mine, theirs)
+    assert len(got) == len(expected)
+
+
+def test_checkpoint_of_copies(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
+import sys
+import tensorflow as tf
+tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2)
+s = tf.distribute.MirroredStrategy()
+def make():
+    with s.scope():
+        return tf.train.Checkpoint(v=tf.Variable([1., 2.]), total=tf.Variable(3., synchronization=tf.VariableSynchronization.ON_READ,
+                                   aggregation=tf.VariableAggregation.SUM), model=tf.keras.Sequential([tf.keras.layers.Dense(2)]))
+first = make()
+s.run(lambda: first.model(tf.ones((1, 3))))
+first.v.assign([5., 6.])
+s.run(lambda: first.total.assign_add(tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32)))
+path = first.save(sys.argv[1])
+print([(n, s) for n, s in tf.train.list_variables(path) if "VARIABLE" in n and "counter" not in n], tf.train.load_variable(path, "total/.ATTRIBUTES/VARIABLE_VALUE"))
+second = make()
+second.restore(path).expect_partial()
+s.run(lambda: second.model(tf.ones((1, 3))))
+print([c.numpy().tolist() for c in second.v.values], [float(c) for c in second.total.values])
+a, b = first.model.weights[0], second.model.weights[0]
+print([(c.numpy() == a.numpy()).all() for c in b.values])
+second.model.set_weights([x * 0 for x in second.model.get_weights()])
+print([float(tf.reduce_sum(tf.abs(c))) for c in b.values])
+""")
+    lines = run(str(program), str(tmp_path / "ckpt")).stdout.split("\n")
+    assert "'v/.ATTRIBUTES/VARIABLE_VALUE', [2]" in lines[0] and lines[0].endswith("7.0")
+    assert lines[1] == "[[5.0, 6.0], [5.0, 6.0]] [3.5, 3.5]"
+    assert lines[2] == "[True, True]" and lines[3] == "[0.0, 0.0]"
+
+
+def test_messages():
+    program = "import thalweg as tf; tf.get_logger().setLevel('INFO'); s = tf.distribute.MirroredStrategy(); s.run(lambda: 1)"
+    text = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr
+    assert text.startswith("INFO:tensorflow:Using MirroredStrategy with devices ('/job:localhost/replica:0/task:0/device:CPU:0',)\n")
+    assert "WARNING:tensorflow:Using MirroredStrategy eagerly has significant overhead currently." in text
+
+
+def test_without_tpu():
+    resolvers = tf.distribute.cluster_resolver
+    with pytest.raises(ValueError, match="Please provide a TPU Name to connect to."):
+        resolvers.TPUClusterResolver(tpu="")
+    resolver = resolvers.TPUClusterResolver(tpu="grpc://10.0.0.1:8470")
+    assert resolver.master() == "grpc://10.0.0.1:8470" and resolver.cluster_spec().as_dict() == {"worker": ["10.0.0.1:8470"]}
+    with pytest.raises(tf.errors.UnavailableError):
+        tf.config.experimental_connect_to_cluster(resolver)
+    with pytest.raises(tf.errors.NotFoundError, match="TPUs not found in the cluster. Failed in initialization: Could not satisfy"):
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+    local = resolvers.TPUClusterResolver(tpu="local")
+    assert tf.config.experimental_connect_to_cluster(local) is None
+    with pytest.raises(tf.errors.NotFoundError, match="TPUs not found in the cluster. Failed in initialization: No OpKernel was registered"):
+        tf.tpu.experimental.initialize_tpu_system(local)
+    for made in (tf.distribute.TPUStrategy, tf.distribute.experimental.TPUStrategy):
+        with pytest.raises(IndexError, match="index 0 is out of bounds for axis 0 with size 0"):
+            made(local)
+
+
+def test_other_machines_are_refused(monkeypatch):
+    assert tf.distribute.MultiWorkerMirroredStrategy().num_replicas_in_sync == 1
+    monkeypatch.setenv("TF_CONFIG", '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}')
+    with pytest.raises(NotImplementedError, match="more than one worker"):
+        tf.distribute.MultiWorkerMirroredStrategy()
+    with pytest.raises(NotImplementedError, match="other machines"):
+        tf.distribute.ParameterServerStrategy(tf.distribute.cluster_resolver.TFConfigClusterResolver())
+
+
+def test_scopes_do_not_mix():
+    one, two = tf.distribute.MirroredStrategy(), tf.distribute.MirroredStrategy()
+    with one.scope(), pytest.raises(RuntimeError, match="Mixing different tf.distribute.Strategy objects"):
+        with two.scope():
+            pass
+    assert not tf.distribute.has_strategy()

@@ -373,9 +373,8 @@ typedef struct signature_object {
 
 static PyObject *signature_get(PyObject *self, PyObject *object, PyObject *type)
 {
-    (void)object;
     signature_object *signature = (signature_object *)self;
-    if (type != (PyObject *)signature->owner)
+    if (type != (PyObject *)signature->owner || (object && object != Py_None)) /* an instance is called by its own rules */
         return tw__py_error(PyExc_AttributeError, "__signature__");
     PyObject *module = PyImport_ImportModule("thalweg._describe");
     PyObject *out = module ? PyObject_CallMethod(module, "signature_of", "s", signature->row->text) : NULL;

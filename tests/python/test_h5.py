@@ -251,7 +251,23 @@ def test_custom_objects(tmp_path):
     assert model.evaluate(x, y, verbose=0) == other.evaluate(x, y, verbose=0)
 
 
-@pytest.mark.skipif(not hasattr(tf.keras, "Input"), reason="no functional models")
 def test_functional_of_tensorflow():
     x1, x2, y = data((6, 3), (6, 3), (6, 1))
     go_on("functional", tf.keras.models.load_model(GOLDEN + "/functional.h5"), [x1, x2], y)
+
+
+@pytest.mark.filterwarnings("ignore:You are saving")
+def test_several_outputs(tmp_path):
+    path = str(tmp_path / "model.h5")
+    two = functional()
+    joined = two.get_layer("inner").output
+    model = tf.keras.Model(two.get_layer("inner").inputs, [layers.Dense(1, name="p")(joined), layers.Dense(3, activation="softmax", name="q")(joined)])
+    model.compile("adam", {"p": "mse", "q": "sparse_categorical_crossentropy"}, metrics={"q": ["accuracy"], "p": ["mae"]}, loss_weights={"p": 0.5, "q": 1.0})
+    x, p = data((6, 8), (6, 1))
+    y = [p, np.arange(6) % 3]
+    model.fit(x, y, epochs=2, batch_size=6, shuffle=False, verbose=0)
+    model.save(path)
+    other = tf.keras.models.load_model(path)
+    first, second = (m.fit(x, y, epochs=2, batch_size=6, shuffle=False, verbose=0).history for m in (model, other))
+    assert first == second
+    assert list(first) == ["loss", "p_loss", "q_loss", "p_mae", "q_accuracy"]

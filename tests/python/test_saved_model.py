@@ -205,12 +205,14 @@ def test_keras_subclass(tmp_path):
     np.testing.assert_allclose(loaded(x).numpy(), net(x).numpy(), rtol=1e-6)
     np.testing.assert_allclose(loaded(x, training=True).numpy(), net(x, training=True).numpy(), rtol=1e-6)
     assert len(loaded.trainable_variables) == 4
+    loaded.save(str(tmp_path / "again"))
+    np.testing.assert_allclose(tf.keras.models.load_model(str(tmp_path / "again"))(x).numpy(), net(x).numpy(), rtol=1e-6)
     known = tf.keras.models.load_model(path, custom_objects={"Net": Net})
     assert isinstance(known, tf.keras.Model)
     np.testing.assert_allclose(known(x).numpy(), net(x).numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["mlp", "cnn", "text", "net"])
+@pytest.mark.parametrize("name", ["mlp", "cnn", "text", "lstm", "net"])
 def test_load_model(models, name):
     model, x = tf.keras.models.load_model(os.path.join(models, name)), tf.constant(VALUES[name]["x"])
     np.testing.assert_allclose(model(x).numpy(), np.float32(VALUES[name]["y"]), rtol=1e-5, atol=1e-6)

@@ -365,9 +365,11 @@ tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *e
     tw_shape shape;
     tw_dtype dtype;
     TW_TRY(find_input(model, &shape, &dtype));
-    TW_TRY(add_list(extra, model, "variables", TW_ALL_VARIABLES));
-    TW_TRY(add_list(extra, model, "trainable_variables", TW_TRAINABLE_VARIABLES));
-    TW_TRY(add_calls(extra, model, &shape, dtype));
+    if (!tw__tracked(&model->trackable, "__call__")) { /* a model that was loaded without its class has all of these */
+        TW_TRY(add_list(extra, model, "variables", TW_ALL_VARIABLES));
+        TW_TRY(add_list(extra, model, "trainable_variables", TW_TRAINABLE_VARIABLES));
+        TW_TRY(add_calls(extra, model, &shape, dtype));
+    }
     if (!signatures->trackable.child_count) {
         tw_saved_concrete *signature = default_signature(model, &shape, dtype);
         tw_status status = signature ? tw__track(&signatures->trackable, "serving_default", signature) : tw__error_status();

@@ -160,6 +160,20 @@ static tw_trackable *child_of_model(tw_object *object)
     return container;
 }
 
+/* What the model was called with when it was saved. */
+static void note_input(tw_layer *model)
+{
+    const tw_saved_function *function = (const tw_saved_function *)tw__tracked(&model->trackable, "__call__");
+    bool known = function && tw__is(function, &tw__class_saved_function) && function->concrete_count;
+    const tw_value *inputs = known ? &function->concretes[0]->inputs : NULL;
+    tw_spec spec;
+    if (!inputs || inputs->kind != TW_VALUE_TUPLE || !inputs->list.count || inputs->list.items[0].kind != TW_VALUE_TUPLE ||
+        !inputs->list.items[0].list.count || !tw__value_spec(&inputs->list.items[0].list.items[0], &spec))
+        return;
+    model->batch_input_shape = spec.shape;
+    ((tw__model *)model)->input_dtype = spec.dtype;
+}
+
 static tw_layer *revive(const tw_value *metadata, const char *directory)
 {
     tw_saved_object *root = tw__saved_model_load(directory, NULL, 0);
@@ -174,8 +188,10 @@ static tw_layer *revive(const tw_value *metadata, const char *directory)
         status = child ? tw__track(&model->trackable, name_of_child, child) : tw__error_status();
         tw_release(child);
     }
-    if (model)
+    if (model) {
         model->built = true;
+        note_input(model);
+    }
     tw_release(root);
     if (status == TW_OK)
         return model;

@@ -289,3 +289,20 @@ def test_sessions(models, tmp_path):
             np.testing.assert_allclose(session.run(outputs, {inputs: x}), np.float32(y), rtol=1e-5, atol=1e-6)
     with v1.Session(graph=tf.Graph()) as session, pytest.raises(RuntimeError, match="could not be found in SavedModel"):
         v1.saved_model.loader.load(session, ["train"], ours)
+
+
+def test_keras_functional(tmp_path):
+    k, path, random = tf.keras, str(tmp_path / "model"), np.random.RandomState(2)
+    a, b = k.Input((3,), name="left"), k.Input((2,), name="right")
+    both = k.layers.Concatenate()([k.layers.Dense(4, activation="relu")(a), b])
+    model = k.Model([a, b], [k.layers.Dense(2, name="first")(both), k.layers.Dense(1, name="second")(both)])
+    x = [tf.constant(random.rand(5, n).astype("float32")) for n in (3, 2)]
+    expected = plain(model(x))
+    model.save(path)
+    loaded = k.models.load_model(path)
+    np.testing.assert_allclose(loaded(x)[1].numpy(), np.float32(expected[1]), rtol=1e-6)
+    whole = tf.saved_model.load(path)
+    np.testing.assert_allclose(whole(x)[0].numpy(), np.float32(expected[0]), rtol=1e-6)
+    served = whole.signatures["serving_default"](left=x[0], right=x[1])
+    assert sorted(served) == ["first", "second"]
+    np.testing.assert_allclose(served["second"].numpy(), np.float32(expected[1]), rtol=1e-6)

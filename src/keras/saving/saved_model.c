@@ -10,28 +10,27 @@
  *
  * A model is loaded of the class and config in the JSON, and its weights by their names; a model of a class that nobody knows keeps the functions
  * of the file instead. */
+#include "keras/models/functional.h"
 #include "keras/saving/saved_model.h"
 
 /* ---- words ---- */
 
-static const char *identifier_of(const tw_trackable *object)
-{
-    if (tw__is(object, &tw__class_sequential))
-        return "_tf_keras_sequential";
-    const tw_class *functional = tw_class_find("functional"), *input = tw_class_find("layers_input_layer");
-    if (functional && tw__is(object, functional))
-        return "_tf_keras_network";
-    if (tw__is(object, &tw__class_model))
-        return "_tf_keras_model";
-    if (input && tw__is(object, input))
-        return "_tf_keras_input_layer";
-    return tw__is(object, &tw__class_layer) ? "_tf_keras_layer" : NULL;
-}
-
 static tw__object_words words_of(const tw_trackable *object)
 {
-    return (tw__object_words){ identifier_of(object), 1 };
+    return (tw__object_words){ tw__keras_identifier(object), 1 };
 }
+
+/* ---- values ---- */
+
+static tw_value list_of(int kind, size_t count, const tw_value *members)
+{
+    tw_value *items = tw__alloc_array(count + 1, sizeof *items);
+    if (items && count)
+        memcpy(items, members, count * sizeof *items);
+    return (tw_value){ .kind = (unsigned)kind, .list = { items, items ? (int64_t)count : 0 } };
+}
+#define LIST(kind_, ...) list_of(kind_, sizeof((tw_value[]){ __VA_ARGS__ }) / sizeof(tw_value), (tw_value[]){ __VA_ARGS__ })
+#define NONE ((tw_value){ .kind = TW_VALUE_NONE })
 
 /* ---- what is known of the input ---- */
 
@@ -53,30 +52,113 @@ tw_status tw__shape_of_value(const tw_value *value, tw_shape *shape)
     return TW_OK;
 }
 
-static tw_status find_input(tw_layer *model, tw_shape *shape, tw_dtype *dtype)
+/* What a model is called with: specs in their structure, and the names under which it serves. */
+typedef struct model_input {
+    tw_value structure;
+    tw_dtype *dtypes;
+    tw_shape *shapes;
+    char **names;
+    int count;
+} model_input;
+
+static void free_input(model_input *input)
 {
-    const tw__model *own = (const tw__model *)model;
-    *dtype = own->input_dtype ? own->input_dtype : TW_FLOAT32;
-    *shape = model->batch_input_shape;
-    if (shape->rank < 0 && model->built) {
-        tw_value value = tw__is(model, &tw__class_sequential) ? tw_sequential_input_shape(model) : tw__value_copy(&model->build_shape);
-        tw_status status = tw_error_code() == TW_OK ? tw__shape_of_value(&value, shape) : tw_error_code();
-        tw_value_free(&value);
-        TW_TRY(status);
+    tw_value_free(&input->structure);
+    for (int i = 0; input->names && i < input->count; i++)
+        tw__free(input->names[i]);
+    tw__free(input->names);
+    tw__free(input->dtypes);
+    tw__free(input->shapes);
+}
+
+static tw_status add_tensor(model_input *input, tw_dtype dtype, const tw_shape *shape, const char *name)
+{
+    size_t count = (size_t)input->count + 1;
+    tw_dtype *dtypes = tw__realloc(input->dtypes, count * sizeof *dtypes);
+    input->dtypes = dtypes ? dtypes : input->dtypes;
+    tw_shape *shapes = tw__realloc(input->shapes, count * sizeof *shapes);
+    input->shapes = shapes ? shapes : input->shapes;
+    char **names = tw__realloc(input->names, count * sizeof *names), *copy = tw__strdup(name);
+    input->names = names ? names : input->names;
+    if (!dtypes || !shapes || !names || !copy) {
+        tw__free(copy);
+        return TW_RESOURCE_EXHAUSTED;
     }
-    if (shape->rank < 0)
-        return tw__fail(TW_VALUE_ERROR, "Model %s cannot be saved either because the input shape is not available or because the forward pass of the "
-                        "model is not defined.To define a forward pass, please override `Model.call()`. To specify an input shape, either call "
-                        "`build(input_shape)` directly, or call the model on actual data using `Model()`, `Model.fit()`, or `Model.predict()`. If you "
-                        "have a custom training step, please make sure to invoke the forward pass in train step through `Model.__call__`, i.e. "
-                        "`model(inputs)`, as opposed to `model.call()`.", model->name);
-    tw_shape output;
-    if (!model->built)
-        TW_TRY(tw__layer_run_on_zeros(model, shape, &output));
-    model->built = true;
+    dtypes[count - 1] = dtype;
+    shapes[count - 1] = *shape;
     if (shape->rank > 0)
-        shape->dims[0] = -1;
+        shapes[count - 1].dims[0] = -1;
+    names[count - 1] = copy;
+    input->count++;
     return TW_OK;
+}
+
+static tw_value spec_for(void *context, tw_keras_tensor *tensor)
+{
+    (void)context;
+    tw_shape shape = tensor->shape;
+    if (shape.rank > 0)
+        shape.dims[0] = -1;
+    return tw__spec_value(tensor->dtype, &shape, tensor->name);
+}
+
+/* Of a model that is a graph of layers. */
+static tw_status functional_input(const tw__functional *functional, model_input *input)
+{
+    for (size_t i = 0; i < functional->input_count; i++) {
+        const tw_keras_tensor *tensor = functional->flat_inputs[i];
+        TW_TRY(add_tensor(input, tensor->dtype, &tensor->shape, tensor->name));
+    }
+    return tw__replace_tensors(&functional->inputs, spec_for, NULL, &input->structure);
+}
+
+static tw_status no_input(const tw_layer *model)
+{
+    return tw__fail(TW_VALUE_ERROR, "Model %s cannot be saved either because the input shape is not available or because the forward pass of the "
+                    "model is not defined.To define a forward pass, please override `Model.call()`. To specify an input shape, either call "
+                    "`build(input_shape)` directly, or call the model on actual data using `Model()`, `Model.fit()`, or `Model.predict()`. If you "
+                    "have a custom training step, please make sure to invoke the forward pass in train step through `Model.__call__`, i.e. "
+                    "`model(inputs)`, as opposed to `model.call()`.", model->name);
+}
+
+static tw_status find_input(tw_layer *model, model_input *input)
+{
+    tw__functional *functional = tw__functional_of(model);
+    if (functional)
+        return functional_input(functional, input);
+    const tw__model *own = (const tw__model *)model;
+    tw_dtype dtype = own->input_dtype ? own->input_dtype : TW_FLOAT32;
+    tw_shape shape = model->batch_input_shape, output;
+    char *name = tw__strdup("input_1");
+    tw_status status = name ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    bool sequential = tw__is(model, &tw__class_sequential);
+    if (status == TW_OK && shape.rank < 0 && model->built) {
+        tw_value value = sequential ? tw_sequential_input_shape(model) : tw__value_copy(&model->build_shape);
+        status = tw_error_code() == TW_OK ? tw__shape_of_value(&value, &shape) : tw_error_code();
+        tw_value_free(&value);
+    }
+    if (status == TW_OK && shape.rank < 0)
+        status = no_input(model);
+    if (status == TW_OK && !model->built) {
+        status = tw__layer_run_on_zeros(model, &shape, &output);
+        model->built = status == TW_OK;
+    }
+    const tw_keras_tensor *first = sequential ? tw__sequential_end(model, false) : NULL;
+    tw_objects layers = { 0 };
+    if (status == TW_OK && sequential && !first)
+        layers = tw_sequential_layers(model);
+    if (first || layers.count) {
+        tw__free(name);
+        name = first ? tw__strdup(first->name) : tw__format("%s_input", ((const tw_layer *)layers.items[0])->name);
+        dtype = first ? first->dtype : dtype;
+    }
+    tw_objects_free(&layers);
+    if (status == TW_OK)
+        status = name ? add_tensor(input, dtype, &shape, name) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK)
+        input->structure = tw__spec_value(dtype, &input->shapes[0], "inputs");
+    tw__free(name);
+    return status;
 }
 
 TW_METHOD(model_set_inputs, "keras.Model._set_inputs(self: layer, inputs: value, outputs: value = None, training: value = None)",
@@ -102,40 +184,81 @@ TW_METHOD(model_set_inputs, "keras.Model._set_inputs(self: layer, inputs: value,
 
 typedef struct call {
     tw_layer *model;
+    const model_input *input;
     int training;
+    tw_value results; /* specs in their structure */
 } call;
 
-static tw_status run_model(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
+/* A structure of specs with tensors in their places, or the other way round: *next counts them; dicts go by their keys. */
+static tw_value exchange(const tw_value *value, tw_tensor **tensors, int *next)
 {
-    const call *c = context;
-    (void)count;
-    *outputs = tw__alloc_array(1, sizeof **outputs);
-    if (!*outputs || !((*outputs)[0] = tw__layer_call(c->model, arguments[0], c->training)))
-        return tw__error_status();
-    *output_count = 1;
-    return tw__function_name_results(*outputs, 1);
-}
-
-static tw__function *trace(tw_layer *model, const char *what, const char *name, const tw_shape *shape, tw_dtype dtype, int training)
-{
-    static _Atomic uint64_t number;
-    char *text = tw__format("__inference_%s_%llu", what, (unsigned long long)++number);
-    tw__outside outside = tw__outside_begin();
-    tw__function *made = text ? tw__function_trace_named(text, &name, &dtype, shape, 1, run_model, &(call){ model, training }) : NULL;
-    tw__outside_end(outside);
-    tw__free(text);
+    tw_spec spec;
+    if (tensors && tw__value_spec(value, &spec))
+        return (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tw_retain(tensors[(*next)++]) };
+    if (value->kind == TW_VALUE_TENSOR) {
+        if (tensors)
+            tensors[*next] = tw_retain(value->tensor);
+        ++*next;
+        return tw__spec_value(value->tensor->dtype, &value->tensor->shape, NULL);
+    }
+    if (value->kind != TW_VALUE_LIST && value->kind != TW_VALUE_TUPLE && value->kind != TW_VALUE_DICT)
+        return tw__value_copy(value);
+    bool dict = value->kind == TW_VALUE_DICT;
+    tw_value made = { .kind = value->kind };
+    int64_t *order = dict ? tw__alloc_array((size_t)value->list.count + 1, sizeof *order) : NULL;
+    made.list.items = tw__alloc_array((size_t)value->list.count + 1, sizeof *made.list.items);
+    if (made.list.items && (order || !dict)) {
+        made.list.count = value->list.count;
+        if (dict)
+            tw__dict_order(value, order);
+        for (int64_t i = 0; i < value->list.count / (dict ? 2 : 1); i++) {
+            int64_t at = dict ? 2 * order[i] + 1 : i;
+            if (dict)
+                made.list.items[at - 1] = tw__value_copy(&value->list.items[at - 1]);
+            made.list.items[at] = exchange(&value->list.items[at], tensors, next);
+        }
+    }
+    tw__free(order);
     return made;
 }
 
-static tw_value list_of(int kind, size_t count, const tw_value *members)
+static tw_status run_model(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
 {
-    tw_value *items = tw__alloc_array(count + 1, sizeof *items);
-    if (items && count)
-        memcpy(items, members, count * sizeof *items);
-    return (tw_value){ .kind = (unsigned)kind, .list = { items, items ? (int64_t)count : 0 } };
+    call *c = context;
+    (void)count;
+    int next = 0, found = 0;
+    tw_value given = exchange(&c->input->structure, (tw_tensor **)arguments, &next), result;
+    tw_status status = tw__layer_invoke(c->model, &(tw_value){ .kind = TW_VALUE_TUPLE, .list = { &given, 1 } }, NULL, c->training, &result);
+    tw_value_free(&given);
+    TW_TRY(status);
+    tw_value counted = exchange(&result, NULL, &found);
+    tw_value_free(&counted);
+    *outputs = tw__alloc_array((size_t)found + 1, sizeof **outputs);
+    next = 0;
+    if (*outputs) {
+        c->results = exchange(&result, *outputs, &next);
+        *output_count = next;
+    }
+    tw_value_free(&result);
+    return *outputs ? tw__function_name_results(*outputs, next) : TW_RESOURCE_EXHAUSTED;
 }
-#define LIST(kind_, ...) list_of(kind_, sizeof((tw_value[]){ __VA_ARGS__ }) / sizeof(tw_value), (tw_value[]){ __VA_ARGS__ })
-#define NONE ((tw_value){ .kind = TW_VALUE_NONE })
+
+static tw__function *trace(tw_layer *model, const char *what, const model_input *input, int training, tw_value *results)
+{
+    static _Atomic uint64_t number;
+    call c = { .model = model, .input = input, .training = training };
+    char *text = tw__format("__inference_%s_%llu", what, (unsigned long long)++number);
+    tw__outside outside = tw__outside_begin();
+    tw__function *made = text ? tw__function_trace_named(text, (const char *const *)input->names, input->dtypes, input->shapes, input->count,
+                                                         run_model, &c) : NULL;
+    tw__outside_end(outside);
+    tw__free(text);
+    if (made)
+        *results = c.results;
+    else
+        tw_value_free(&c.results);
+    return made;
+}
 
 /* inspect.FullArgSpec(args=['inputs', 'training', 'mask'], defaults=(False, None)). */
 static tw_value call_specification(void)
@@ -152,23 +275,25 @@ static tw_value call_specification(void)
     return LIST(TW_VALUE_TUPLE, tw__dict_take(&dict), NONE);
 }
 
-/* __call__, or the same with losses. */
-static tw_saved_function *call_function(tw__function *const *traces, const tw_shape *shape, tw_dtype dtype, bool with_losses)
+/* __call__, or the same with losses. A name in a file is one function's, so each is traced anew. */
+static tw_saved_function *call_function(tw_layer *model, const model_input *input, const char *what, bool with_losses)
 {
     tw_saved_function *function = tw__saved_function_new(call_specification());
     for (int training = 0; function && training < 2; training++) {
-        const tw__function *f = traces[training];
-        tw_value output = tw__spec_value(tw__function_output_dtype(f, 0), tw__function_output_shape(f, 0), NULL);
-        if (with_losses)
+        tw_value output = NONE;
+        tw__function *f = trace(model, what, input, training, &output);
+        if (f && with_losses)
             output = LIST(TW_VALUE_TUPLE, output, { .kind = TW_VALUE_LIST });
         tw_value inputs = LIST(TW_VALUE_TUPLE,
-                               LIST(TW_VALUE_TUPLE, tw__spec_value(dtype, shape, "inputs"), { .kind = TW_VALUE_BOOL, .b = training != 0 }, NONE),
+                               LIST(TW_VALUE_TUPLE, tw__value_copy(&input->structure), { .kind = TW_VALUE_BOOL, .b = training != 0 }, NONE),
                                { .kind = TW_VALUE_DICT });
-        tw_saved_concrete *concrete = tw__saved_concrete_new(traces[training], inputs, output);
-        tw_status status = concrete ? tw__saved_concrete_keywords(concrete, (const char *const[]){ "inputs" }, 1, -1) : TW_RESOURCE_EXHAUSTED;
+        tw_saved_concrete *concrete = tw__saved_concrete_new(f, inputs, output);
+        tw_status status = f && concrete ? tw__saved_concrete_keywords(concrete, (const char *const *)input->names, (size_t)input->count, -1)
+                                         : tw__error_status();
         if (status == TW_OK)
             status = tw__saved_function_add(function, concrete);
         tw_release(concrete);
+        tw_release(f);
         if (status != TW_OK) {
             tw_release(function);
             return NULL;
@@ -195,17 +320,13 @@ static tw_status add_list(tw__extra *extra, tw_layer *model, const char *name, t
     return status;
 }
 
-/* Two traces, with and without training; those with losses have graphs of their own, since a name in a file is one function's. */
-static tw_status add_calls(tw__extra *extra, tw_layer *model, const tw_shape *shape, tw_dtype dtype)
+static tw_status add_calls(tw__extra *extra, tw_layer *model, const model_input *input)
 {
     tw_saved_object *api = tw__saved_object_new("_generic_user_object");
     tw_status status = api ? tw__extra_add(extra, &model->trackable, "keras_api", api) : TW_RESOURCE_EXHAUSTED;
     for (int losses = 0; status == TW_OK && losses < 2; losses++) {
         const char *what = losses ? "call_and_return_conditional_losses" : "call";
-        tw__function *traces[2] = { trace(model, what, "inputs", shape, dtype, 0), NULL };
-        if (traces[0])
-            traces[1] = trace(model, what, "inputs", shape, dtype, 1);
-        tw_saved_function *function = traces[0] && traces[1] ? call_function(traces, shape, dtype, losses) : NULL;
+        tw_saved_function *function = call_function(model, input, what, losses);
         if (!function)
             status = tw__error_status();
         else if (losses)
@@ -213,170 +334,92 @@ static tw_status add_calls(tw__extra *extra, tw_layer *model, const tw_shape *sh
         else
             status = tw__extra_add(extra, &model->trackable, "__call__", function);
         tw_release(function);
-        tw_release(traces[0]);
-        tw_release(traces[1]);
     }
     tw_release(api);
     return status;
 }
 
-/* The names under which the model serves: "dense_input" -> "dense_1" of a Sequential, "input_1" -> "output_1" of others. */
-static tw_saved_concrete *default_signature(tw_layer *model, const tw_shape *shape, tw_dtype dtype)
+/* Under which name a result is served: a dict's key, the layer that it comes from, or output_1, output_2 … */
+static char *output_name(tw_layer *model, const tw_value *results, int index)
 {
-    char *input = NULL, *output = NULL;
+    const tw__functional *functional = tw__functional_of(model);
+    if (results->kind == TW_VALUE_DICT) {
+        int64_t *order = tw__alloc_array((size_t)results->list.count + 1, sizeof *order);
+        if (order)
+            tw__dict_order(results, order);
+        char *name = order && 2 * index < results->list.count ? tw__strdup(results->list.items[2 * order[index]].s.data) : NULL;
+        tw__free(order);
+        return name;
+    }
+    if (functional && (size_t)index < functional->output_count) {
+        const char *name = functional->flat_outputs[index]->layer->name;
+        int before = 0;
+        for (int i = 0; i < index; i++)
+            before += functional->flat_outputs[i]->layer == functional->flat_outputs[index]->layer;
+        return before ? tw__format("%s_%d", name, before) : tw__strdup(name);
+    }
+    char *name = NULL;
     tw_objects layers = { 0 };
     if (tw__is(model, &tw__class_sequential))
         layers = tw_sequential_layers(model);
-    if (layers.count) {
-        input = tw__format("%s_input", ((const tw_layer *)layers.items[0])->name);
-        output = tw__strdup(((const tw_layer *)layers.items[layers.count - 1])->name);
-    }
-    const char *name = input ? input : "input_1";
-    tw__function *f = trace(model, "serving", name, shape, dtype, 0);
+    if (layers.count)
+        name = tw__strdup(((const tw_layer *)layers.items[layers.count - 1])->name);
+    tw_objects_free(&layers);
+    return name ? name : tw__format("output_%d", index + 1);
+}
+
+static tw_saved_concrete *default_signature(tw_layer *model, const model_input *input)
+{
+    tw_value results = NONE;
+    tw__function *f = trace(model, "serving", input, 0, &results);
     tw_saved_concrete *made = NULL, *signature = NULL;
-    if (f) {
-        tw__dict results = { 0 };
-        tw__dict_put(&results, output ? output : "output_1", tw__spec_value(tw__function_output_dtype(f, 0), tw__function_output_shape(f, 0), NULL));
-        tw_value inputs = LIST(TW_VALUE_TUPLE, LIST(TW_VALUE_TUPLE, tw__spec_value(dtype, shape, name)), { .kind = TW_VALUE_DICT });
-        made = tw__saved_concrete_new(f, inputs, tw__dict_take(&results));
+    tw__dict named = { 0 };
+    for (int i = 0; f && i < f->output_count; i++) {
+        char *name = output_name(model, &results, i);
+        tw__dict_put(&named, name ? name : "", tw__spec_value(tw__function_output_dtype(f, i), tw__function_output_shape(f, i), NULL));
+        tw__free(name);
     }
-    if (made && tw__saved_concrete_keywords(made, &name, 1, -1) == TW_OK)
+    tw_value outputs = tw__dict_take(&named);
+    tw_value_free(&results);
+    if (f)
+        made = tw__saved_concrete_new(f, NONE, outputs);
+    else
+        tw_value_free(&outputs);
+    if (made && tw__saved_concrete_keywords(made, (const char *const *)input->names, (size_t)input->count, -1) == TW_OK) {
+        made->as_written = true;
         signature = tw__signature_of(made, "serving_default");
+    }
     tw_release(made);
     tw_release(f);
-    tw_objects_free(&layers);
-    tw__free(input);
-    tw__free(output);
     return signature;
 }
 
-/* ---- metadata ---- */
+/* ---- the whole ---- */
 
-static void put_bool(tw__dict *dict, const char *key, bool value)
+static tw_status save_with(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures, const model_input *input)
 {
-    tw__dict_put(dict, key, (tw_value){ .kind = TW_VALUE_BOOL, .b = value });
-}
-
-static tw_value shape_entry(const tw_value *shape)
-{
-    tw__dict dict = { 0 };
-    tw__dict_put_str(&dict, "class_name", "TensorShape");
-    tw_value items = tw__value_copy(shape);
-    if (items.kind == TW_VALUE_SHAPE) {
-        tw_value_free(&items);
-        items = tw__shape_value(shape->shape);
-    }
-    tw__dict_put(&dict, "items", items);
-    return tw__dict_take(&dict);
-}
-
-/* The class and config of a layer; a class that does not say its config has none. */
-static tw_value class_and_config(tw_layer *layer)
-{
-    tw_value entry = tw__serialize(layer, tw__is(layer, &tw__class_model) ? "keras" : "keras.layers");
-    bool plain_model = tw__is(layer, &tw__class_model) && strcmp(identifier_of(&layer->trackable), "_tf_keras_model") == 0;
-    if (entry.kind == TW_VALUE_DICT && !plain_model)
-        return entry;
-    const char *known = entry.kind == TW_VALUE_DICT ? tw__value_text(&entry, "class_name") : NULL;
-    char *name = tw__strdup(known ? known : tw_class_name(layer));
-    tw_value_free(&entry);
-    tw_clear_error();
-    tw__dict dict = { 0 };
-    tw__dict_put_str(&dict, "class_name", name);
-    tw__dict_put(&dict, "config", (tw_value){ .kind = TW_VALUE_DICT });
-    tw__free(name);
-    return tw__dict_take(&dict);
-}
-
-static char *metadata_of(tw_layer *layer, bool root)
-{
-    tw_value entry = class_and_config(layer);
-    const tw_value *config = entry.kind == TW_VALUE_DICT ? tw__value_get(&entry, "config") : NULL;
-    if (!config)
-        return NULL;
-    tw__dict dict = { 0 };
-    bool network = strcmp(identifier_of(&layer->trackable), "_tf_keras_model") != 0;
-    tw__dict_put_str(&dict, "name", layer->name);
-    put_bool(&dict, "trainable", layer->trainable);
-    put_bool(&dict, "expects_training_arg", true);
-    tw__dict_put_str(&dict, "dtype", tw_dtype_name(layer->dtype));
-    tw__dict_put(&dict, "batch_input_shape", layer->batch_input_shape.rank >= 0 ? tw__shape_value(&layer->batch_input_shape) : NONE);
-    put_bool(&dict, "must_restore_from_config", false);
-    tw__dict_put_str(&dict, "class_name", tw__value_text(&entry, "class_name"));
-    tw__dict_put(&dict, "config", tw__value_copy(config));
-    if (layer->build_shape.kind != TW_VALUE_NONE)
-        tw__dict_put(&dict, "build_input_shape", shape_entry(&layer->build_shape));
-    if (root) {
-        tw__dict whole = { 0 };
-        put_bool(&dict, "is_graph_network", network);
-        tw__dict_put_str(&dict, "keras_version", "2.15.0");
-        tw__dict_put_str(&dict, "backend", "tensorflow");
-        tw__dict_put_str(&whole, "class_name", tw__value_text(&entry, "class_name"));
-        tw__dict_put(&whole, "config", tw__value_copy(config));
-        tw__dict_put(&dict, "model_config", tw__dict_take(&whole));
-    }
-    tw_value value = tw__dict_take(&dict);
-    char *text = value.kind == TW_VALUE_DICT ? tw_value_json(&value) : NULL;
-    tw_value_free(&value);
-    tw_value_free(&entry);
-    return text;
-}
-
-static void add_path(tw__text *text, const tw__walk *walk, size_t node)
-{
-    if (node == 0) {
-        tw__text_add(text, "root");
-        return;
-    }
-    add_path(text, walk, walk->nodes[node].parent);
-    tw__text_format(text, ".%s", walk->nodes[node].name);
-}
-
-static tw_status make_metadata(void *context, const tw__walk *walk, tw__text *text)
-{
-    (void)context;
-    for (size_t i = 0; i < walk->count; i++) {
-        tw_trackable *object = walk->nodes[i].object;
-        if (!tw__is(object, &tw__class_layer))
-            continue;
-        tw__text node = { 0 }, path = { 0 };
-        char *json = metadata_of((tw_layer *)object, i == 0);
-        if (!json)
-            return tw__error_status();
-        const char *identifier = identifier_of(object);
-        add_path(&path, walk, i);
-        if (i)
-            tw__proto_add_varint(&node, 2, i);
-        tw__proto_add_bytes(&node, 3, path.data, path.size);
-        tw__proto_add_bytes(&node, 4, identifier, strlen(identifier));
-        tw__proto_add_bytes(&node, 5, json, strlen(json));
-        tw__proto_add_bytes(&node, 6, "\x08\x02\x10\x01", 4);
-        tw__proto_add_bytes(text, 1, node.data, node.size);
-        text->failed |= node.failed || path.failed;
-        tw__text_free(&node);
-        tw__text_free(&path);
-        tw__free(json);
-    }
-    return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
-}
-
-tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures)
-{
-    tw_shape shape;
-    tw_dtype dtype;
-    TW_TRY(find_input(model, &shape, &dtype));
     if (!tw__tracked(&model->trackable, "__call__")) { /* a model that was loaded without its class has all of these */
         TW_TRY(add_list(extra, model, "variables", TW_ALL_VARIABLES));
         TW_TRY(add_list(extra, model, "trainable_variables", TW_TRAINABLE_VARIABLES));
-        TW_TRY(add_calls(extra, model, &shape, dtype));
+        TW_TRY(add_calls(extra, model, input));
     }
     if (!signatures->trackable.child_count) {
-        tw_saved_concrete *signature = default_signature(model, &shape, dtype);
+        tw_saved_concrete *signature = default_signature(model, input);
         tw_status status = signature ? tw__track(&signatures->trackable, "serving_default", signature) : tw__error_status();
         tw_release(signature);
         TW_TRY(status);
     }
     tw__object_words_hook = words_of;
     tw__saving_view view = { .root = &model->trackable, .extra = extra };
-    return tw__saved_model_save(&view, signatures, directory, "keras_metadata.pb", make_metadata, NULL);
+    return tw__saved_model_save(&view, signatures, directory, "keras_metadata.pb", tw__keras_metadata, NULL);
+}
+
+tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures)
+{
+    model_input input = { .structure = NONE };
+    tw_status status = find_input(model, &input);
+    if (status == TW_OK)
+        status = save_with(model, directory, extra, signatures, &input);
+    free_input(&input);
+    return status;
 }

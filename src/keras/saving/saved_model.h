@@ -9,6 +9,9 @@
 tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures);
 /* The model in a directory: of its config, or, of a class that is not known, of its functions. */
 tw_layer *tw__model_load_tf(const char *directory);
+/* How Keras calls an object in the object graph; NULL: it is none of Keras's. */
+const char *tw__keras_identifier(const tw_trackable *object);
+tw_status tw__keras_metadata(void *context, const tw__walk *walk, tw__text *text);
 tw_status tw__shape_of_value(const tw_value *value, tw_shape *shape); /* rank -1: it is none */
 
 #endif

@@ -80,6 +80,11 @@ static tw_layer *model_of_config(const tw_value *metadata)
         return NULL;
     }
     tw_layer *model = made;
+    if (model && tw_class_of(model) == &tw__class_model && !model->foreign_call && !((const tw__model *)model)->call) {
+        tw__fail(TW_VALUE_ERROR, "Unknown model: its class says nothing of what it does");
+        tw_release(model);
+        return NULL;
+    }
     tw_shape shape, output;
     if (!model || model->built || !shape_value)
         return model;

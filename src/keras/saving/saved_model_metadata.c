@@ -23,9 +23,18 @@ static void put_bool(tw__dict *dict, const char *key, bool value)
     tw__dict_put(dict, key, (tw_value){ .kind = TW_VALUE_BOOL, .b = value });
 }
 
+/* A TensorShape, or a list of them. */
 static tw_value shape_entry(const tw_value *shape)
 {
     tw__dict dict = { 0 };
+    bool list = shape->kind == TW_VALUE_LIST || shape->kind == TW_VALUE_TUPLE;
+    int first = list && shape->list.count ? (int)shape->list.items[0].kind : TW_VALUE_NONE;
+    if (first == TW_VALUE_LIST || first == TW_VALUE_TUPLE || first == TW_VALUE_SHAPE) {
+        tw_value all = { .kind = TW_VALUE_LIST, .list = { tw__alloc_array((size_t)shape->list.count, sizeof(tw_value)), 0 } };
+        for (; all.list.items && all.list.count < shape->list.count; all.list.count++)
+            all.list.items[all.list.count] = shape_entry(&shape->list.items[all.list.count]);
+        return all;
+    }
     tw__dict_put_str(&dict, "class_name", "TensorShape");
     tw_value items = tw__value_copy(shape);
     if (items.kind == TW_VALUE_SHAPE) {

@@ -42,6 +42,8 @@ static PyObject *finish(tw_status status, tw_tensor **outputs, int count, const 
 {
     if (status == TW_OK && name && *name && count && outputs[0]->node)
         status = tw__node_rename(outputs[0]->node, name);
+    if (status == TW_OK)
+        status = tw__control_results(outputs, count);
     PyObject *list = status == TW_OK ? tw__py_wrap_list(outputs, count) : tw__py_raise();
     release_all(outputs, count);
     return list;

@@ -130,10 +130,10 @@ PyObject *tw__py_gradients(PyObject *self, PyObject *arguments)
 {
     (void)self;
     PyObject *ys, *xs, *seeds, *stops, *list = NULL;
-    const char *unconnected;
-    if (!PyArg_ParseTuple(arguments, "OOOOs", &ys, &xs, &seeds, &stops, &unconnected))
+    const char *unconnected, *scope;
+    if (!PyArg_ParseTuple(arguments, "OOOOss", &ys, &xs, &seeds, &stops, &unconnected, &scope))
         return NULL;
-    tw_gradients_args args = { .unconnected_gradients = unconnected };
+    tw_gradients_args args = { .unconnected_gradients = unconnected, .scope = scope };
     void **y = read_objects(ys, &args.ys.count), **x = y ? read_objects(xs, &args.xs.count) : NULL;
     void **stop = x ? read_objects(stops, &args.stop_gradients.count) : NULL;
     args.ys.items = y;

@@ -187,13 +187,16 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         if not callable(default):
             raise TypeError("default must be callable.")
         functions.append(default)
-    index = thalweg.convert_to_tensor(branch_index)
+    if not isinstance(branch_index, _core.Tensor):
+        raise TypeError("'branch_index' must be a Tensor, got %s" % type(branch_index))
+    index = branch_index
     if not index.dtype.is_integer:
         raise TypeError("'branch_index' must be an integer Tensor, got <dtype: '%s'>" % index.dtype.name)
     if not _core._tracing():
         number = int(index)
         return functions[number if 0 <= number < len(functions) else -1]()
-    index = thalweg.cast(index, thalweg.int32)
+    if index.dtype != thalweg.int32:
+        raise TypeError("Input 'branch_index' of 'StatelessCase' Op has type %s that does not match expected type of int32." % index.dtype.name)
     names = ["branches[%d]" % i for i in range(len(functions))]
     return _branches("tf.switch_case", names, functions, lambda flat: _core._switch(index, flat, name + "/indexed_case" if name else None))
 

@@ -126,11 +126,11 @@ def _word(unconnected_gradients):
 def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggregation_method=None, stop_gradients=None,
               unconnected_gradients="none"):
     """The derivatives of the sum of ys by each of xs, added to the graph; in a tf.function."""
-    del name, gate_gradients, aggregation_method  # they change how TensorFlow computes it, not what
+    del gate_gradients, aggregation_method  # they change how TensorFlow computes it, not what
     ys, xs = _as_list(ys), _as_list(xs)
     seeds = None if grad_ys is None else _as_list(grad_ys)
     stops = [] if stop_gradients is None else _as_list(stop_gradients)
-    return _core._gradients(ys, xs, seeds, stops, _word(unconnected_gradients))
+    return _core._gradients(ys, xs, seeds, stops, _word(unconnected_gradients), name or "gradients")
 
 
 def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):

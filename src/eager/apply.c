@@ -186,8 +186,11 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
         outputs[i] = NULL;
     }
     tw__inference inference = { op, input_count, count, shapes, dtypes, values, complete, out_shapes, out_dtypes };
+    tw__partial_reader outer = tw__partial;
+    tw__partial = (tw__partial_reader){ tw__partial_of_tensors, inputs };
     if (status == TW_OK)
         status = op->shape(&inference);
+    tw__partial = outer;
     if (values != few)
         tw__free(values);
     TW_TRY(status);

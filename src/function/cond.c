@@ -597,3 +597,28 @@ tw_status tw__switch(tw_tensor *index, const tw__branch *branches, int count, tw
     }
     return trace_and_build(true, index, branches, count, outputs, output_count);
 }
+
+tw_status tw__control_results(tw_tensor **results, int count)
+{
+    if (!tw__in_lasting() || !count || !results[0]->node)
+        return TW_OK;
+    char *scope = tw__format("%s/", results[0]->node->name);
+    tw_status status = scope ? tw__scope_push(scope) : TW_RESOURCE_EXHAUSTED;
+    tw__free(scope);
+    TW_TRY(status);
+    const tw__part part = { tw__tracing, NULL, NULL };
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "Identity_%d", results[i]->node_output);
+        if (!results[i]->node_output)
+            name[strlen("Identity")] = 0;
+        tw_tensor *named = tw__part_call(&part, name, &tw__op_Identity, &results[i], 1, NULL, 0);
+        status = named ? TW_OK : tw__error_status();
+        if (named) {
+            tw_release(results[i]);
+            results[i] = named;
+        }
+    }
+    tw__scope_pop();
+    return status;
+}

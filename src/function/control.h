@@ -31,4 +31,7 @@ tw_status tw__while(const tw__loop *loop, tw_tensor **outputs);
 /* Appends the captures of f that are not in the list yet; the list is from tw__alloc. */
 tw_status tw__control_unite(tw_tensor ***list, int *count, const tw__function *f);
 
+/* In lasting graphs the results of a branch or loop that programs see are Identity nodes under its name, numbered as its outputs are. */
+tw_status tw__control_results(tw_tensor **results, int count);
+
 #endif

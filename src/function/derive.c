@@ -2,10 +2,19 @@
  *
  * The nodes need not have been traced here: those of a GraphDef that was read do as well. The new nodes stand in the graph that is traced
  * now, which is the graph itself or one inside it. A gradient function may give a node before it a richer form (graph.h), which moves
- * nodes; so what is needed of the graph is written down first. */
+ * nodes; so what is needed of the graph is written down first.
+ *
+ * In lasting graphs the new nodes are what users look for by name: there the ops are gone through in TensorFlow's order, each in a scope of
+ * its own ("MatMul_grad"), seeds are called grad_ys_0, and gradients of one value are summed at once (AddN). */
 #include "function/function.h"
+#include "op/gradient.h"
 #include "op/slices.h"
 #include "rows.h"
+
+typedef struct further {
+    int64_t number;
+    tw_tensor *gradient; /* a reference */
+} further;
 
 typedef struct walk {
     const tw__derivation *d;
@@ -18,6 +27,9 @@ typedef struct walk {
     bool *reached, *stopped; /* by number: depends on a source; nothing passes */
     tw_tensor **tensors;   /* by number: the value as a tensor, made when first used */
     tw_tensor **gradients; /* by number */
+    bool lasting;
+    further *more;         /* in lasting graphs: gradients beside those, in the order in which they came */
+    size_t more_count, more_capacity;
 } walk;
 
 static int64_t number_of(const walk *w, tw__edge edge)
@@ -111,6 +123,14 @@ static tw_tensor *tensor_at(walk *w, int64_t number, tw__node *node, int output)
 static tw_status add(walk *w, int64_t number, tw_tensor *gradient) /* takes the gradient */
 {
     tw_tensor *held = w->gradients[number];
+    if (held && gradient && w->lasting) {
+        if (TW_GROW(w->more, w->more_capacity, w->more_count + 1) != TW_OK) {
+            tw_release(gradient);
+            return TW_RESOURCE_EXHAUSTED;
+        }
+        w->more[w->more_count++] = (further){ number, gradient };
+        return TW_OK;
+    }
     if (held) {
         tw_tensor *sum = gradient ? tw__gradient_add(held, gradient) : NULL;
         tw_release(held);
@@ -119,6 +139,43 @@ static tw_status add(walk *w, int64_t number, tw_tensor *gradient) /* takes the 
     }
     w->gradients[number] = gradient;
     return gradient ? TW_OK : tw__error_status();
+}
+
+/* In lasting graphs: the sum of all gradients of a value, now that there won't be more of them. */
+static tw_status settle(walk *w, int64_t number)
+{
+    tw_tensor *few[16], **all = w->more_count < 16 ? few : tw__alloc_array(w->more_count + 1, sizeof *all);
+    if (!all)
+        return TW_RESOURCE_EXHAUSTED;
+    int count = 0;
+    size_t left = 0;
+    bool dense = true;
+    all[count++] = w->gradients[number];
+    for (size_t i = 0; i < w->more_count; i++) {
+        if (w->more[i].number == number)
+            all[count++] = w->more[i].gradient;
+        else
+            w->more[left++] = w->more[i];
+    }
+    w->more_count = left;
+    for (int i = 0; count > 1 && i < count; i++)
+        dense &= !tw__slices_of(all[i]);
+    tw_tensor *sum = all[0];
+    if (count > 1 && dense) {
+        sum = tw__call(&tw__op_AddN, all, count, NULL, 0);
+        tw_release(all[0]);
+    }
+    for (int i = 1; i < count; i++) {
+        tw_tensor *next = dense || !sum ? sum : tw__gradient_add(sum, all[i]);
+        if (!dense)
+            tw_release(sum);
+        tw_release(all[i]);
+        sum = next;
+    }
+    if (all != few)
+        tw__free(all);
+    w->gradients[number] = sum;
+    return sum || count == 1 ? TW_OK : tw__error_status();
 }
 
 /* A gradient has the shape of what it is the gradient of: what is not known of it may be known of that. */
@@ -158,7 +215,14 @@ static tw_status call_gradient(walk *w, size_t i, tw_tensor **space, bool *wante
             return tw__error_status();
     }
     tw__gradient g = { node->op, inputs, outputs, in, out, out_grads, in_grads, wanted, rich->attrs };
-    tw_status status = tw__gradient_call(&g, node->gradient);
+    char *name = w->lasting ? tw__format("%s_grad", node->name) : NULL;
+    tw__part part = name ? tw__part_begin(NULL, name) : (tw__part){ NULL, NULL, NULL };
+    bool before = tw__named_as_functions;
+    tw__named_as_functions = node->op == &tw__op_Mul || node->op == &tw__op_Square;
+    tw_status status = tw__gradient_call(&g, node->gradient), named = tw__part_end(&part);
+    tw__named_as_functions = before;
+    status = status == TW_OK ? named : status;
+    tw__free(name);
     for (int k = 0; k < inputs; k++) {
         if (in_grads[k] && status == TW_OK && wanted[k] && !node->gradient)
             refine(in_grads[k], in[k]);
@@ -176,6 +240,8 @@ static tw_status step_back(walk *w, size_t i)
     bool any = false;
     for (int k = 0; k < outputs; k++) {
         int64_t number = w->first_output[i] + k;
+        if (w->lasting)
+            TW_TRY(settle(w, number));
         any |= w->gradients[number] && w->reached[number] && !w->stopped[number];
     }
     if (!any || !inputs || !passes(w->nodes[i]))
@@ -188,29 +254,125 @@ static tw_status step_back(walk *w, size_t i)
     return status;
 }
 
+/* The gradient of a target: given, or ones. A new reference. */
+static tw_tensor *seed_of(walk *w, int i, int64_t number)
+{
+    tw__edge edge = w->d->targets[i];
+    tw_tensor *given = w->d->seeds ? w->d->seeds[i] : NULL;
+    tw_tensor *like = given && !w->lasting ? NULL : tensor_at(w, number, edge.node, edge.output);
+    if (!w->lasting)
+        return given ? tw_retain(given) : like ? tw__gradient_ones(like) : NULL;
+    char name[32], inner[40];
+    snprintf(name, sizeof name, "grad_ys_%d", i);
+    snprintf(inner, sizeof inner, "%s/Const", name);
+    const tw__part part = { tw__tracing, NULL, NULL }; /* the scope is open */
+    tw_tensor *seed = NULL;
+    if (given) {
+        seed = tw__part_call(&part, name, &tw__op_Identity, &given, 1, NULL, 0);
+    } else if (like && like->dtype == TW_VARIANT) {
+        seed = tw__gradient_ones(like);
+    } else if (like) {
+        tw__outside outside = tw__outside_begin();
+        tw_auto tw_tensor *value = tw__grad_constant(1, like);
+        tw_auto tw_tensor *known = tw__shape_known(&like->shape) ? tw__tensor_of_shape(&like->shape, TW_INT32) : NULL;
+        tw__outside_end(outside);
+        tw_auto tw_tensor *shape = known ? tw__part_constant(&part, known, "Shape") : tw__part_call(&part, "Shape", &tw__op_Shape, &like, 1, NULL, 0);
+        tw_auto tw_tensor *one = value ? tw__part_constant(&part, value, inner) : NULL;
+        seed = shape && one ? tw__part_call(&part, name, &tw__op_Fill, TW_IN(shape, one), 2, NULL, 0) : NULL;
+    }
+    return seed;
+}
+
+/* The order of a lasting graph's ops: each when all that use it were gone through, first come, first served. `order` has room for all. */
+static tw_status find_order(const walk *w, size_t *order, size_t *order_count)
+{
+    size_t *owner = tw__alloc_array((size_t)w->first_output[w->count] + 1, sizeof *owner), *pending = tw__alloc_array(w->count + 1, sizeof *pending);
+    bool *between = tw__alloc_array(w->count + 1, sizeof *between), *queued = tw__alloc_array(w->count + 1, sizeof *queued);
+    tw_status status = owner && pending && between && queued ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; status == TW_OK && i < w->count; i++) {
+        for (int64_t k = w->first_output[i]; k < w->first_output[i + 1]; k++)
+            owner[k] = i;
+    }
+    for (int i = 0; status == TW_OK && i < w->d->target_count; i++) {
+        int64_t number = number_of(w, w->d->targets[i]);
+        if (number >= 0)
+            between[owner[number]] = true;
+    }
+    for (size_t i = status == TW_OK ? w->count : 0; i-- > 0;) {
+        bool reached = false;
+        for (int64_t k = w->first_output[i]; k < w->first_output[i + 1]; k++)
+            reached |= w->reached[k];
+        between[i] &= reached;
+        for (int64_t k = w->first_input[i]; between[i] && k < w->first_input[i + 1]; k++) {
+            if (w->inputs[k] >= 0) {
+                between[owner[w->inputs[k]]] = true;
+                pending[owner[w->inputs[k]]]++;
+            }
+        }
+    }
+    size_t count = 0;
+    for (int i = 0; status == TW_OK && i < w->d->target_count; i++) {
+        int64_t number = number_of(w, w->d->targets[i]);
+        size_t node = number >= 0 ? owner[number] : 0;
+        if (number < 0 || !between[node] || pending[node] || queued[node])
+            continue;
+        queued[node] = true;
+        order[count++] = node;
+    }
+    for (size_t at = 0; at < count; at++) {
+        for (int64_t k = w->first_input[order[at]]; k < w->first_input[order[at] + 1]; k++) {
+            size_t node = w->inputs[k] >= 0 ? owner[w->inputs[k]] : 0;
+            if (w->inputs[k] < 0 || !between[node] || --pending[node] || queued[node])
+                continue;
+            queued[node] = true;
+            order[count++] = node;
+        }
+    }
+    *order_count = count;
+    tw__free(owner);
+    tw__free(pending);
+    tw__free(between);
+    tw__free(queued);
+    return status;
+}
+
+static tw_status go_back(walk *w)
+{
+    if (!w->lasting) {
+        for (size_t i = w->count; i-- > 0;)
+            TW_TRY(step_back(w, i));
+        return TW_OK;
+    }
+    size_t *order = tw__alloc_array(w->count + 1, sizeof *order), count = 0;
+    tw_status status = order ? find_order(w, order, &count) : TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; status == TW_OK && i < count; i++)
+        status = step_back(w, order[i]);
+    tw__free(order);
+    return status;
+}
+
 static tw_status run(walk *w, tw_tensor **results)
 {
     TW_TRY(write_down(w));
     mark(w);
     for (int i = 0; i < w->d->target_count; i++) {
-        tw__edge edge = w->d->targets[i];
-        int64_t number = number_of(w, edge);
+        int64_t number = number_of(w, w->d->targets[i]);
         if (number < 0 || !w->reached[number])
             continue;
-        tw_tensor *seed = w->d->seeds ? tw_retain(w->d->seeds[i]) : NULL;
-        tw_tensor *like = seed ? NULL : tensor_at(w, number, edge.node, edge.output);
-        TW_TRY(add(w, number, like ? tw__gradient_ones(like) : seed));
+        TW_TRY(add(w, number, seed_of(w, i, number)));
     }
-    for (size_t i = w->count; i-- > 0;)
-        TW_TRY(step_back(w, i));
-    for (int i = 0; i < w->d->source_count; i++)
+    TW_TRY(go_back(w));
+    for (int i = 0; i < w->d->source_count; i++) {
+        if (w->lasting && w->sources[i] >= 0)
+            TW_TRY(settle(w, w->sources[i]));
         results[i] = w->sources[i] >= 0 ? tw_retain(w->gradients[w->sources[i]]) : NULL;
+    }
     return TW_OK;
 }
 
 tw_status tw__derive(const tw__derivation *d, tw_tensor **results)
 {
-    walk w = { .d = d };
+    walk w = { .d = d, .lasting = tw__in_lasting() };
     for (int i = 0; i < d->source_count; i++)
         results[i] = NULL;
     tw_status status = run(&w, results);
@@ -228,5 +390,8 @@ tw_status tw__derive(const tw__derivation *d, tw_tensor **results)
     tw__free(w.stopped);
     tw__free(w.tensors);
     tw__free(w.gradients);
+    for (size_t i = 0; i < w.more_count; i++)
+        tw_release(w.more[i].gradient);
+    tw__free(w.more);
     return status;
 }

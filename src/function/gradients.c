@@ -136,7 +136,9 @@ tw_tensors tw__gradients_of(const tw_gradients_args *args)
     }
     pending p = { 0 };
     results = (tw_tensors){ tw__alloc_array((size_t)args->xs.count + 1, sizeof(tw_tensor *)), args->xs.count };
-    tw_status status = results.items ? derive(args, &p, results.items) : tw__error_status();
+    tw__part part = tw__part_begin(args->scope, "gradients");
+    tw_status status = results.items ? derive(args, &p, results.items) : tw__error_status(), named = tw__part_end(&part);
+    status = status == TW_OK ? named : status;
     for (size_t i = 0; i < p.count; i++) {
         tw_release(p.targets[i]);
         tw_release(p.seeds[i]);
@@ -150,9 +152,9 @@ tw_tensors tw__gradients_of(const tw_gradients_args *args)
 
 TW_API(gradients,
        "_gradients(ys: list<object>, xs: list<object>, grad_ys: tensors = None, stop_gradients: list<object> = None, "
-       "unconnected_gradients: str {none, zero} = none) -> tensors",
+       "unconnected_gradients: str {none, zero} = none, scope: str = gradients) -> tensors",
        "The derivatives of the (summed) ys by each x, in the graph that is traced; NULL where they are not connected. What is in stop_gradients "
-       "counts as a constant.")
+       "counts as a constant. In graphs of sessions the new nodes stand in the scope.")
 {
     tw_tensors results = tw__gradients_of(args);
     for (int64_t i = 0; i < results.count; i++) {

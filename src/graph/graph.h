@@ -153,6 +153,10 @@ tw__node *tw__node_copy(const tw__node *node, tw__graph *graph, const tw__edge *
 /* The nearest lasting graph around, the graph itself included; or NULL. */
 tw__graph *tw__graph_root(tw__graph *graph);
 
+/* Readers of partly known vectors (partial.c, tw__partial_reader): the context is an array of tensors, or of edges. */
+bool tw__partial_of_tensors(const void *tensors, int input, tw_shape *shape);
+bool tw__partial_of_edges(const void *edges, int input, tw_shape *shape);
+
 /* ---- names (naming.c) ---- */
 /* The name, or the name with a number that is free; marked: it is taken from now on. For tw__free. */
 char *tw__graph_unique_name(tw__graph *graph, const char *name, bool marked);
@@ -178,6 +182,8 @@ static inline tw_status tw__naming_end(tw__naming naming, const char *id, const 
 /* The node needs a name now: it is part of no call that is being named. */
 tw_status tw__node_name(tw__node *node, const char *name);
 
+/* Nodes that no function of a name makes are named as operators do ("mul"), or, while this is set, as functions ("Mul"). */
+extern _Thread_local bool tw__named_as_functions;
 /* The graph in which names wait, from now on; gives the one before. */
 tw__graph *tw__naming_wait(tw__graph *graph);
 /* Names what was left without one: reads that no node used (tw__naming_finish leaves them to the node that does). */

@@ -215,7 +215,11 @@ static tw_status add_node(tw__build *build, const tw__node_message *message, con
     for (int i = 0; i < count; i++)
         w->out_shapes[i].rank = -1;
     tw__inference inference = { op, w->input_count, count, w->shapes, w->dtypes, w->values, complete, w->out_shapes, w->out_dtypes };
-    TW_TRY(op->shape(&inference));
+    tw__partial_reader outer = tw__partial;
+    tw__partial = (tw__partial_reader){ tw__partial_of_edges, w->edges };
+    tw_status status = op->shape(&inference);
+    tw__partial = outer;
+    TW_TRY(status);
     char *name = tw__format("%s%.*s", build->prefix ? build->prefix : "", (int)message->name.size, message->name.data);
     if (!name)
         return TW_RESOURCE_EXHAUSTED;

@@ -97,9 +97,13 @@ static const char *look_up(const pair *pairs, size_t count, const char *key)
 }
 #define LOOK_UP(pairs, key) look_up(pairs, sizeof(pairs) / sizeof *(pairs), key)
 
+_Thread_local bool tw__named_as_functions;
+
 /* A node that no function of a name made: an operator's. */
 static const char *default_name(const tw_op *op)
 {
+    if (tw__named_as_functions && op == &tw__op_Mul)
+        return "Mul";
     static const pair names[] = {
         { "AddV2", "add" },          { "Sub", "sub" },           { "Mul", "mul" },   { "RealDiv", "truediv" }, { "FloorDiv", "floordiv" },
         { "FloorMod", "mod" },       { "Pow", "pow" },           { "ConcatV2", "concat" }, { "Pack", "stack" }, { "StridedSlice", "strided_slice" },
@@ -215,6 +219,8 @@ static char *input_name(const tw__node *node, int input)
 {
     if (node->op == &tw__op_StridedSlice && input > 0)
         return input == 1 ? tw__strdup("stack") : tw__format("stack_%d", input - 1);
+    if ((node->op == &tw__op_While || node->op == &tw__op_StatelessWhile) && input < 2)
+        return tw__strdup(input ? "maximum_iterations" : "loop_counter");
     const tw__op_signature *signature = tw__op_signature_of(node->op);
     int64_t at = 0;
     for (int i = 0; signature && i < signature->input_count; i++) {

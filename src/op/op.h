@@ -46,6 +46,15 @@ typedef struct tw__inference {
     tw_dtype *out_dtypes;               /* filled in from the row beforehand */
 } tw__inference;
 
+/* While a graph is made: what is known of an integer vector among the inputs whose value is not, dimensions that are not known being -1. Who infers
+ * says how to ask; false: nothing is known. */
+typedef struct tw__partial_reader {
+    bool (*read)(const void *context, int input, tw_shape *shape);
+    const void *context;
+} tw__partial_reader;
+extern _Thread_local tw__partial_reader tw__partial;
+bool tw__partial_input(const tw__inference *inference, int input, tw_shape *shape);
+
 /* What compute sees. */
 typedef struct tw__kernel {
     const tw_op *op;

@@ -1,4 +1,5 @@
-"""Write tests/python/v1_nodes.json: the nodes that the cases of tests/python/v1_nodes.py make under TensorFlow 2.15.1."""
+"""Write tests/python/v1_nodes.json: the nodes that the cases of tests/python/v1_nodes.py make under TensorFlow 2.15.1, and v1_names.json for its
+gradient_cases."""
 import json
 import os
 import sys
@@ -14,3 +15,6 @@ tf.compat.v1.disable_eager_execution()
 with open(os.path.join(FOLDER, "v1_nodes.json"), "w") as f:
     f.write("{\n" + ",\n".join("%s: %s" % (json.dumps(name), json.dumps(v1_nodes.nodes(tf, name), separators=(",", ":")))
                                for name in v1_nodes.cases(tf)) + "\n}\n")
+with open(os.path.join(FOLDER, "v1_names.json"), "w") as f:
+    f.write("{\n" + ",\n".join("%s: %s" % (json.dumps(name), json.dumps(v1_nodes.names(tf, name), separators=(",", ":")))
+                               for name in v1_nodes.gradient_cases(tf)) + "\n}\n")

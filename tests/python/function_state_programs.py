@@ -182,3 +182,41 @@ def signatures_that_do_not_fit(tf):
     attempt(make, lambda x, *, y=2.0: x * y, [vector])
     attempt(make, lambda x: x, [3])
     attempt(make, lambda x: x, [[vector, "a"], None])
+
+
+@program
+def static_shapes(tf):
+    """What is known of shapes that are computed from those of arguments."""
+    cases = {
+        "whole": lambda x: tf.fill(tf.shape(x), 1.0), "part": lambda x: tf.fill([tf.shape(x)[0], 4], 1.0),
+        "joined": lambda x: tf.zeros(tf.concat([tf.shape(x)[:1], [7]], 0)), "rest": lambda x: tf.ones(tf.shape(x)[1:]),
+        "reshaped": lambda x: tf.reshape(x, [tf.shape(x)[0], 3, 1]), "open": lambda x: tf.reshape(x, [-1, tf.shape(x)[1]]),
+        "broadcast": lambda x: tf.broadcast_to(x, tf.stack([2, tf.shape(x)[0], 3])), "tiled": lambda x: tf.tile(x, [tf.shape(x)[0], 2]),
+        "random": lambda x: tf.random.normal([tf.shape(x)[0], 2]), "random whole": lambda x: tf.random.uniform(tf.shape(x)),
+        "64 bits": lambda x: tf.zeros(tf.shape(x, tf.int64)), "cast": lambda x: tf.zeros(tf.cast(tf.shape(x), tf.int64)),
+        "twice": lambda x: tf.zeros(tf.shape(x) * 2), "slice": lambda x: tf.slice(x, [0, 0], [tf.shape(x)[0], 2]),
+        "least": lambda x: tf.zeros([tf.minimum(tf.shape(x)[0], 2), 5]), "of number": lambda x: tf.zeros([tf.shape(x)[1] * 2, 1]),
+        "last": lambda x: tf.zeros([tf.shape(x)[-1], tf.shape(x)[-2]]), "range": lambda x: tf.zeros(tf.shape(x)[0:2]),
+        "in a branch": lambda x: tf.cond(tf.shape(x)[0] > 1, lambda: tf.zeros([tf.shape(x)[0], 2]), lambda: tf.ones([1, 2])),
+    }
+    def shapes_of(case, shape):
+        seen = []
+
+        def body(x):
+            y = case(x)
+            seen.append(str(y.shape))
+            return y
+        try:
+            tf.function(body, autograph=False).get_concrete_function(tf.TensorSpec(shape, tf.float32))
+        except ValueError:
+            seen.append("an error")
+        return seen
+    for name, case in cases.items():
+        print(name, [shapes_of(case, shape) for shape in ([None, 3], [2, 3], [None, None], None)])
+
+
+@program
+def switch_case_takes_tensors(tf):
+    functions = [lambda: 1, lambda: 2]
+    for index in (1, 1.0, True, None, [1], tf.constant(1), tf.constant(1, tf.int64), tf.constant(1.0)):
+        attempt(tf.switch_case, index, functions)

@@ -26,3 +26,12 @@ def test_nodes(name):
     assert len(found["values"]) == len(expected["values"])
     for mine, theirs in zip(found["values"], expected["values"]):
         np.testing.assert_allclose(mine, theirs, rtol=2e-6, atol=1e-7)
+
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "v1_names.json")) as f:
+    NAMES = json.load(f)
+
+
+@pytest.mark.parametrize("name", v1_nodes.gradient_cases(tf))
+def test_names_of_gradients(name):
+    assert v1_nodes.names(tf, name) == NAMES[name]

@@ -97,6 +97,40 @@ def cases(tf):
     }
 
 
+def gradient_cases(tf):
+    """Gradients in graphs: users find their nodes by name."""
+    v1 = tf.compat.v1
+
+    def p(shape=(), name="x"):
+        return v1.placeholder(tf.float32, shape, name=name)
+
+    def scoped():
+        with v1.name_scope("layer"):
+            y = tf.exp(p([2]))
+        with v1.name_scope("train"):
+            return v1.gradients(tf.tanh(y), y)
+
+    def summed():
+        x = p([2])
+        return v1.gradients(tf.exp(x) + tf.sin(x) + tf.sigmoid(x), x)
+    return {
+        "gradients of functions": lambda: (lambda x: v1.gradients(tf.sigmoid(tf.tanh(tf.exp(tf.math.log(tf.sqrt(tf.sin(x)))))), x))(p([2])),
+        "gradients in scopes": scoped,
+        "gradients that are summed": summed,
+        "gradients with a name": lambda: (lambda x: (lambda y: (v1.gradients(y, x, tf.constant([1., 2.]), name="mine"), v1.gradients(y, x)))(tf.exp(x)))(p([2])),
+        "gradients of unknown shapes": lambda: (lambda x: v1.gradients([tf.exp(x), tf.sin(x)], x))(p([None])),
+        "gradients of products": lambda: (lambda x: v1.gradients(x * x, x))(p([2])),
+        "cond": lambda: (lambda x: (tf.cond(x > 0, lambda: x * 2, lambda: x - 1), tf.cond(x > 0, lambda: (x, x + 1), lambda: (x, x), name="mine")))(p()),
+    }
+
+
+def names(tf, name):
+    """The names and ops of a case's nodes, in no order."""
+    with tf.Graph().as_default() as graph:
+        gradient_cases(tf)[name]()
+        return sorted([o.name, o.type, [i.name for i in o.inputs]] for o in graph.get_operations())
+
+
 def nodes(tf, name):
     """The nodes that a case makes, and the values that a session gives for its random results."""
     v1 = tf.compat.v1

@@ -32,8 +32,7 @@ def _compute_gradients(self, loss, var_list=None, gate_gradients=1, aggregation_
     var_list = tf.nest.flatten(var_list)
     if not var_list:
         raise ValueError("No variables to optimize.")
-    with _v1.name_scope("gradients"):
-        return list(zip(tf.gradients(loss, var_list, grad_ys=grad_loss), var_list))
+    return list(zip(tf.gradients(loss, var_list, grad_ys=grad_loss), var_list))
 
 
 def _apply_gradients(self, grads_and_vars, global_step=None, name=None):

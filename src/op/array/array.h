@@ -9,6 +9,8 @@
 bool tw__axis_normal(int64_t axis, int rank, int *normal);
 /* The shape that a vector (or scalar, taken for a vector of one) of integers says. -1 passes if `unknown_allowed`. */
 tw_status tw__shape_of_values(const tw_op *op, const tw_tensor *values, const char *what, bool unknown_allowed, tw_shape *shape);
+/* In inference: output 0 has the shape that an input says, as far as that is known. */
+tw_status tw__shape_input(tw__inference *inference, int input, const char *what);
 /* The single integer in a tensor; INVALID_ARGUMENT names `what`. */
 tw_status tw__scalar_value(const tw_op *op, const tw_tensor *value, const char *what, int64_t *number);
 /* The shape of a tensor as a tensor: a constant if it is known, else through the op Shape. */

@@ -8,9 +8,9 @@ static tw_status broadcast_shape(tw__inference *inference)
 {
     const tw_shape *in = inference->shapes[0];
     tw_shape *out = &inference->out_shapes[0];
+    TW_TRY(tw__shape_input(inference, 1, "shape"));
     if (!inference->values[1])
         return TW_OK;
-    TW_TRY(tw__shape_of_values(inference->op, inference->values[1], "shape", false, out));
     if (in->rank > out->rank)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT,
                           "Rank of input (%d) must be no greater than rank of output shape (%d). [Op:BroadcastTo]", in->rank, out->rank);

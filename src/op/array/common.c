@@ -30,6 +30,16 @@ tw_status tw__shape_of_values(const tw_op *op, const tw_tensor *values, const ch
     return TW_OK;
 }
 
+tw_status tw__shape_input(tw__inference *inference, int input, const char *what)
+{
+    tw_shape *out = &inference->out_shapes[0];
+    if (inference->values[input])
+        return tw__shape_of_values(inference->op, inference->values[input], what, false, out);
+    if (!tw__partial_input(inference, input, out))
+        *out = TW_UNKNOWN_SHAPE;
+    return TW_OK;
+}
+
 tw_status tw__scalar_value(const tw_op *op, const tw_tensor *value, const char *what, int64_t *number)
 {
     if (value->count != 1)

@@ -32,9 +32,7 @@ static tw_status fill_shape(tw__inference *inference)
     bool one = value->rank == 0 || (value->rank == 1 && value->dims[0] == 1);
     if (tw__shape_known(value) && !one)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "value must represent a scalar, got shape %s [Op:Fill]", tw__shape_text(value));
-    if (inference->values[0])
-        return tw__shape_of_values(inference->op, inference->values[0], "dims", false, &inference->out_shapes[0]);
-    return TW_OK;
+    return tw__shape_input(inference, 0, "dims");
 }
 
 static tw_status fill_compute(tw__kernel *kernel)

@@ -68,7 +68,22 @@ static tw_status reshape_shape(tw__inference *inference)
 {
     if (inference->values[1])
         return requested_shape(inference->op, inference->values[1], inference->shapes[0], &inference->out_shapes[0]);
-    const tw_shape *sizes = inference->shapes[1];
+    const tw_shape *sizes = inference->shapes[1], *in = inference->shapes[0];
+    tw_shape *out = &inference->out_shapes[0];
+    if (tw__partial_input(inference, 1, out)) {
+        int64_t count = 1, product = 1;
+        int open = 0, last = 0;
+        bool fits = tw__shape_known(in) && tw__shape_count(in, &count) == TW_OK;
+        for (int i = 0; i < out->rank; i++) {
+            open += out->dims[i] < 0;
+            last = out->dims[i] < 0 ? i : last;
+            fits = fits && (out->dims[i] < 0 || !__builtin_mul_overflow(product, out->dims[i], &product));
+        }
+        if (fits && open == 1 && product > 0 && count % product == 0)
+            out->dims[last] = count / product;
+        return TW_OK;
+    }
+    out->rank = -1;
     if (sizes->rank == 0) {
         inference->out_shapes[0] = TW_SHAPE(-1);
     } else if (sizes->rank == 1 && sizes->dims[0] >= 0 && sizes->dims[0] <= TW_MAX_RANK) {

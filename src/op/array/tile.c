@@ -10,16 +10,23 @@ static tw_status tile_shape(tw__inference *inference)
     tw_shape *out = &inference->out_shapes[0];
     const tw_tensor *multiples = inference->values[1];
     TW_TRY(tw__need_rank(inference, 1, 1));
-    if (in->rank < 0)
+    tw_shape partial;
+    bool partly = tw__partial_input(inference, 1, &partial);
+    if (in->rank < 0) {
+        out->rank = partly ? partial.rank : multiples && multiples->count <= TW_MAX_RANK ? (int32_t)multiples->count : -1;
+        for (int i = 0; i < out->rank; i++)
+            out->dims[i] = -1;
         return TW_OK;
+    }
     if (multiples && multiples->count != in->rank)
         return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected multiples argument to be a vector of length %d but got length %lld [Op:Tile]",
                           in->rank, (long long)multiples->count);
+    partly = partly && partial.rank == in->rank;
     for (int i = 0; i < in->rank; i++) {
         out->dims[i] = -1;
-        if (!multiples)
+        if (!multiples && (!partly || partial.dims[i] < 0))
             continue;
-        int64_t times = tw_tensor_int_at(multiples, i);
+        int64_t times = multiples ? tw_tensor_int_at(multiples, i) : partial.dims[i];
         if (times < 0)
             return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "Expected multiples[%d] >= 0, but got %lld [Op:Tile]", i, (long long)times);
         if (in->dims[i] >= 0 && __builtin_mul_overflow(in->dims[i], times, &out->dims[i]))

@@ -7,11 +7,10 @@
 
 tw_status tw__random_shape(tw__inference *inference)
 {
-    const tw_tensor *value = inference->values[0];
     if (inference->shapes[0]->rank >= 0 && inference->shapes[0]->rank != 1)
         return tw__fail(TW_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape %s [Op:%s]",
                         tw__shape_text(inference->shapes[0]), inference->op->name);
-    return value ? tw__shape_of_values(inference->op, value, "shape", false, &inference->out_shapes[0]) : TW_OK;
+    return tw__shape_input(inference, 0, "shape");
 }
 
 tw_status tw__random_output(tw__kernel *kernel, tw__distribution distribution, tw__philox philox)

@@ -100,12 +100,11 @@ TW_OP(RngSkip,
 
 static tw_status values_shape(tw__inference *inference)
 {
-    const tw_tensor *value = inference->values[2];
     TW_TRY(need_scalars(inference, 1, 1));
     if (inference->shapes[2]->rank >= 0 && inference->shapes[2]->rank != 1)
         return tw__fail(TW_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape %s [Op:%s]", tw__shape_text(inference->shapes[2]),
                         inference->op->name);
-    return value ? tw__shape_of_values(inference->op, value, "shape", false, &inference->out_shapes[0]) : TW_OK;
+    return tw__shape_input(inference, 2, "shape");
 }
 
 static tw_status fill(tw__kernel *kernel, tw__distribution distribution)

@@ -85,6 +85,36 @@ static void models_of_tensorflow(void **state)
     tw__hdf5_close(second);
 }
 
+/* A functional model in another, as old versions named them; its call 0 is the one that made it. */
+static void models_of_old_versions(void **state)
+{
+    (void)state;
+#define INPUT(name) "{\"name\": \"" name "\", \"class_name\": \"InputLayer\", \"config\": {\"batch_input_shape\": [null, 4], \"dtype\": \"float32\", " \
+              "\"sparse\": false, \"name\": \"" name "\"}, \"inbound_nodes\": []}"
+#define ENDS(first, last, call) "\"input_layers\": [[\"" first "\", 0, 0]], \"output_layers\": [[\"" last "\", " call ", 0]]"
+    static const char config[] =
+        "{\"class_name\": \"Model\", \"config\": {\"name\": \"outer\", \"layers\": [" INPUT("i") ", {\"name\": \"inner\", \"class_name\": \"Model\", "
+        "\"config\": {\"name\": \"inner\", \"layers\": [" INPUT("k") ", {\"name\": \"d\", \"class_name\": \"Dense\", \"config\": {\"name\": \"d\", "
+        "\"units\": 2}, \"inbound_nodes\": [[[\"k\", 0, 0, {}]]]}], " ENDS("k", "d", "0") "}, \"inbound_nodes\": [[[\"i\", 0, 0, {}]]]}], " ENDS("i", "inner", "1") "}}";
+    const char *path = in_scratch("old.h5");
+    tw__hdf5_node *root = tw__hdf5_tree(), *weights = tw__hdf5_group(root, "model_weights"), *inner = tw__hdf5_group(weights, "inner");
+    tw_auto tw_tensor *kernel = rows(4, 2), *bias = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), NULL), *x = rows(3, 4);
+    assert_int_equal(tw__hdf5_set_text(root, "model_config", config, false), TW_OK);
+    assert_int_equal(tw__hdf5_set_texts(weights, "layer_names", (const char *[]){ "inner" }, 1), TW_OK);
+    assert_int_equal(tw__hdf5_set_texts(inner, "weight_names", (const char *[]){ "d/kernel:0", "d/bias:0" }, 2), TW_OK);
+    assert_int_equal(tw__hdf5_put(inner, "d/kernel:0", kernel), TW_OK);
+    assert_int_equal(tw__hdf5_put(inner, "d/bias:0", bias), TW_OK);
+    assert_int_equal(tw__hdf5_write(root, path), TW_OK);
+    tw__hdf5_free(root);
+    tw_auto tw_model *model = tw_load_model(path);
+    expect_no_error();
+    assert_string_equal(tw_class_name(model), "Functional");
+    tw_auto tw_tensor *expected = tw_matmul(x, kernel), *got = tw_model_call(model, x);
+    expect_no_error();
+    for (int i = 0; i < 6; i++)
+        assert_true(tw_tensor_double_at(expected, i) == tw_tensor_double_at(got, i));
+}
+
 /* Configs that are no JSON, or say nonsense. */
 static void refuses_nonsense(void **state)
 {
@@ -112,6 +142,7 @@ int main(void)
         cmocka_unit_test(weights_round_trip),
         cmocka_unit_test(models_round_trip),
         cmocka_unit_test(models_of_tensorflow),
+        cmocka_unit_test(models_of_old_versions),
         cmocka_unit_test(refuses_nonsense),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -38,6 +38,20 @@ static tw_status rename_class(tw_value *entry, const char *name)
     return TW_OK;
 }
 
+/* Old files name functional models "Model", also those inside of others. */
+static tw_status make_new(tw_value *entry)
+{
+    const char *name = tw__value_text(entry, "class_name");
+    const tw_value *config = member(entry, "config"), *layers = config ? member(config, "layers") : NULL;
+    if (name && layers && strcmp(name, "Model") == 0)
+        TW_TRY(rename_class(entry, "Functional"));
+    for (int64_t i = 0; layers && layers->kind == TW_VALUE_LIST && i < layers->list.count; i++) {
+        if (layers->list.items[i].kind == TW_VALUE_DICT)
+            TW_TRY(make_new(&layers->list.items[i]));
+    }
+    return TW_OK;
+}
+
 tw_layer *tw__h5_load_model(tw__hdf5 *file)
 {
     tw_value config;
@@ -52,7 +66,7 @@ tw_layer *tw__h5_load_model(tw__hdf5 *file)
         tw__fail(TW_VALUE_ERROR, "%s: the attribute \"model_config\" is no dict with a class and a config", file->file.path);
     else if (!weights)
         tw__fail(TW_KEY_ERROR, "%s: Unable to open object (object 'model_weights' doesn't exist)", file->file.path);
-    else if (strcmp(name, "Model") != 0 || rename_class(&config, "Functional") == TW_OK)
+    else if (make_new(&config) == TW_OK)
         model = tw__deserialize(&config, "model");
     tw_value_free(&config);
     if (model && !tw__is(model, &tw__class_model)) {

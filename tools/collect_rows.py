@@ -342,7 +342,7 @@ def rows_source(ops, rows):
                     "fields_" + row.id if row.fields else "NULL", len(row.fields), struct),
                 "    .result = TW_KIND_%s, .result_word = %s, .invoke = invoke_%s," % (row.result, c_string(row.result_word), row.id),
                 "    .class_row = %s," % ("&tw__class_" + row.id if row.role == "CLASS" else "NULL"),
-                '    .doc = "%s",' % row.doc, '    .text = "%s",' % row.text, "};"]
+                '    .doc = "%s",' % row.doc, '    .text = "%s",' % row.text[row.text.index("("):], "};"]
         call = "tw__impl_%s(&args)" % row.id
         if row.role == "CLASS":
             out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{", "    %s args = *given;" % struct,

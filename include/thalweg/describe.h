@@ -138,7 +138,7 @@ typedef struct tw_signature {
     tw_status (*invoke)(const void *args, tw_value *result);
     const char *doc;
     const tw_class *class_row; /* for classes */
-    const char *text;          /* the signature as written */
+    const char *text;          /* the rest of the signature as written, from its "(" on */
 } tw_signature;
 
 TW_API_FUNCTION int tw_signature_count(void);

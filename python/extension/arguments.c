@@ -77,6 +77,13 @@ static bool read_ints(const context *c, const tw_field *field, PyObject *value, 
         return one && read_int(c, field, value, one);
     }
     PyObject *items = PyUnicode_Check(value) ? NULL : PySequence_List(value);
+    bool edges = strcmp(field->name, "padding") == 0 || strcmp(field->name, "cropping") == 0; /* ((top, bottom), (left, right)) */
+    for (Py_ssize_t i = 0; edges && items && i < PyList_Size(items); i++) {
+        PyObject *pair = PyList_GetItem(items, i), *flat = NULL;
+        if ((PyTuple_Check(pair) || PyList_Check(pair)) && (flat = PySequence_List(pair)))
+            PyList_SetSlice(items, i, i + 1, flat);
+        Py_XDECREF(flat);
+    }
     if (!items) {
         PyErr_Clear();
         return wrong(c, field, "an integer or a list of integers", value);

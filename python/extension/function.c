@@ -478,7 +478,7 @@ static PyObject *get_text(PyObject *self, void *unused)
     tw__py_function *function = (tw__py_function *)self;
     if (!function->signature)
         Py_RETURN_NONE;
-    return PyUnicode_FromString(function->signature->text);
+    return PyUnicode_FromFormat("%s%s", function->signature->path, function->signature->text);
 }
 
 static PyGetSetDef getters[] = {

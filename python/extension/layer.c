@@ -505,11 +505,26 @@ static tw_status invoke_from_c(tw_layer *layer, const tw_value *arguments, const
     return good ? TW_OK : tw__error_status();
 }
 
+/* A shape, a number or a list of such, as attributes of layers are. */
+static bool read_attribute(tw_layer *layer, const char *name, tw_value *out)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *value = PyObject_GetAttrString(layer->trackable.object.peer, name);
+    bool good = value && tw__py_read_value(value, out) && out->kind != TW_VALUE_NONE;
+    PyErr_Clear();
+    Py_XDECREF(value);
+    tw__py_leave(state);
+    return good;
+}
+
 void tw__py_layer_made(PyObject *self)
 {
+    tw_layer *layer = (tw_layer *)((tw__py_object *)self)->object;
     tw__foreign_invoke = invoke_from_c;
-    if (tw__py_overrides(self, "call") || tw__py_overrides(self, "build"))
-        ((tw_layer *)((tw__py_object *)self)->object)->foreign_call = call_from_c;
+    if (tw__py_overrides(self, "call") || tw__py_overrides(self, "build")) {
+        layer->foreign_call = call_from_c;
+        layer->foreign_attribute = read_attribute;
+    }
 }
 
 PyObject *tw__py_overrides_call(PyObject *self, PyObject *layer)

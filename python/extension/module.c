@@ -382,7 +382,7 @@ static PyObject *rows(PyObject *self, PyObject *unused)
     for (int i = 0; list && i < tw_signature_count(); i++) {
         const tw_signature *s = tw_signature_at(i);
         const tw_class *parent = s->class_row ? s->class_row->parent : NULL;
-        PyObject *row = Py_BuildValue("sssszz", s->id, s->path, roles[s->role], s->text, s->doc,
+        PyObject *row = Py_BuildValue("sssNzz", s->id, s->path, roles[s->role], PyUnicode_FromFormat("%s%s", s->path, s->text), s->doc,
                                       parent && parent->signature ? parent->signature->path : NULL);
         if (!row || PyList_Append(list, row) < 0)
             Py_CLEAR(list);

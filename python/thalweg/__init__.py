@@ -126,6 +126,18 @@ def _contrib_later(name):
     return _summary.CONTRIB[name]
 
 
+def _backend_later(name):
+    """The functions of keras.backend, likewise."""
+    from thalweg import _backend
+    if name not in _backend.BACKEND:
+        raise AttributeError("module 'thalweg.keras.backend' has no attribute %r" % name)
+    setattr(keras.backend, name, _backend.BACKEND[name])  # noqa: F821
+    return _backend.BACKEND[name]
+
+
+keras.backend.__getattr__ = _backend_later  # noqa: F821
+
+
 def _saved_model_later(name):
     """tf.saved_model, likewise."""
     if name.startswith("__"):
@@ -349,6 +361,7 @@ def _dirs():
     add(io, lambda: list(members("_records", "IO")()) + list(parsing()))  # noqa: F821
     add(train, lambda: _EXAMPLES)  # noqa: F821
     add(summary, members("_summary", "SUMMARY"))  # noqa: F821
+    add(keras.backend, members("_backend", "BACKEND"))  # noqa: F821
     add(summary.experimental, lambda: ["summary_scope"])  # noqa: F821
     add(contrib.summary, members("_summary", "CONTRIB"))
     add(tpu.experimental, members("_cluster", "TPU"))

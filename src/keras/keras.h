@@ -62,6 +62,7 @@ struct tw_layer {
     size_t extra_count, extra_capacity;
     /* Set by an embedding language whose subclass gives its own `call`: every call from C goes there, building included. */
     tw_tensor *(*foreign_call)(tw_layer *self, tw_tensor *input, int training);
+    bool (*foreign_attribute)(tw_layer *self, const char *name, tw_value *out);                 /* false: there is none */
 };
 
 /* Calls the layer: casts float inputs to its dtype, builds it on the first call, and keeps a name scope while it does. */

@@ -1,5 +1,6 @@
 /* Functions of one value. The vector forms of libm's functions are within 1e-6 of the value and treat infinities and NaN as the
  * scalar ones do. */
+#include "kernel/functions.h"
 #include "kernel/loops.h"
 
 #define REALS(name, e) TW_REALS(TW_UNARY_LOOP, name, e)
@@ -85,34 +86,10 @@ FUNCTION(asinh, asinh(a), asinh(a))
 FUNCTION(acosh, acosh(a), acosh(a))
 FUNCTION(atanh, atanh(a), atanh(a))
 
-/* tanh of a float as TensorFlow computes it, to the bit: a quotient of polynomials in a², which rounds to 1 from the limit on. */
-#define TANH_LIMIT 7.90531110763549805f
-#define TANH_OF(a)                                                                                                          \
-    ({                                                                                                                      \
-        float x_ = (a) < -TANH_LIMIT ? -TANH_LIMIT : (a);                                                                   \
-        x_ = x_ > TANH_LIMIT ? TANH_LIMIT : x_;                                                                             \
-        float s_ = x_ * x_, up_ = s_ * -2.76076847742355e-16f + 2.00018790482477e-13f;                                      \
-        up_ = s_ * up_ + -8.60467152213735e-11f;                                                                            \
-        up_ = s_ * up_ + 5.12229709037114e-08f;                                                                             \
-        up_ = s_ * up_ + 1.48572235717979e-05f;                                                                             \
-        up_ = s_ * up_ + 6.37261928875436e-04f;                                                                             \
-        up_ = x_ * (s_ * up_ + 4.89352455891786e-03f);                                                                      \
-        float down_ = s_ * 1.19825839466702e-06f + 1.18534705686654e-04f;                                                   \
-        down_ = s_ * down_ + 2.26843463243900e-03f;                                                                         \
-        down_ = s_ * down_ + 4.89352518554385e-03f;                                                                         \
-        fabsf(a) < 0.0004f ? (a) : up_ / down_;                                                                             \
-    })
 TW_UNARY_LOOP(tanh, float, float, float, float, TW_CLONES, TANH_OF(a))
 TW_UNARY_LOOP(tanh, double, double, double, double, TW_CLONES, tanh(a))
 COMPLEXES(tanh, tanh(a))
 const tw__unary tw__unary_tanh = { .loops = { NUMBER_LOOPS(tanh) }, .slow = true };
-
-/* The exponential of a negative number can't overflow. */
-static inline float sigmoid_of_float(float a)
-{
-    float e = expf(-fabsf(a));
-    return (a < 0 ? e : 1.0f) / (1.0f + e);
-}
 
 static inline double sigmoid_of_double(double a)
 {
@@ -120,7 +97,7 @@ static inline double sigmoid_of_double(double a)
     return (a < 0 ? e : 1.0) / (1.0 + e);
 }
 
-TW_UNARY_LOOP(sigmoid, float, float, float, float, TW_CLONES, sigmoid_of_float(a))
+TW_UNARY_LOOP(sigmoid, float, float, float, float, TW_CLONES, tw__sigmoid_of_float(a))
 TW_UNARY_LOOP(sigmoid, double, double, double, double, TW_CLONES, sigmoid_of_double(a))
 COMPLEXES(sigmoid, 1 / (1 + exp(-a)))
 const tw__unary tw__unary_sigmoid = { .loops = { NUMBER_LOOPS(sigmoid) }, .slow = true };

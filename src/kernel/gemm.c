@@ -53,7 +53,7 @@ typedef struct product {
     bool failed;                     /* the library did */
 } product;
 
-static const tw__gemm_kernels *best_kernels(void)
+const tw__gemm_kernels *tw__gemm_best(void)
 {
     static const tw__gemm_kernels *chosen;
     const tw__gemm_kernels *kernels = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
@@ -87,8 +87,7 @@ static int most_vectors(const tw__gemm_kernels *kernels)
     return kernels->rows[3] ? 3 : 2;
 }
 
-/* to[p * width + j] = from[p * row + j * column] for p < deep, j < columns. */
-static void pack(float *to, int64_t width, const float *from, int64_t row, int64_t column, int64_t deep, int64_t columns)
+void tw__gemm_pack(float *to, int64_t width, const float *from, int64_t row, int64_t column, int64_t deep, int64_t columns)
 {
     if (column == 1) {
         for (int64_t p = 0; p < deep; p++) {
@@ -163,7 +162,7 @@ static void pack_rows(const product *p, int64_t row, int64_t rows, int64_t depth
     int64_t strips = ceil_divide(rows, p->strip);
     for (int64_t i = 0; i < strips; i++) {
         int64_t first = part_begin(rows, strips, i), count = part_begin(rows, strips, i + 1) - first;
-        pack(to + first * deep, count, p->a + (row + first) * p->a_row + depth * p->a_column, p->a_column, p->a_row, deep, count);
+        tw__gemm_pack(to + first * deep, count, p->a + (row + first) * p->a_row + depth * p->a_column, p->a_column, p->a_row, deep, count);
     }
 }
 
@@ -204,7 +203,7 @@ static int make_panels(const product *p, int64_t column, int64_t width, int64_t 
             continue;
         at->b_row = (end - first) * lanes;
         if (p->b_column != 1)
-            pack(packed, at->b_row, at->b, p->b_row, p->b_column, deep, columns);
+            tw__gemm_pack(packed, at->b_row, at->b, p->b_row, p->b_column, deep, columns);
         at->b = packed;
         packed += deep * at->b_row;
     }
@@ -437,7 +436,7 @@ tw_status tw__gemm_float_then(int64_t m, int64_t n, int64_t k, const float *a, i
 {
     if (m <= 0 || n <= 0)
         return TW_OK;
-    product p = { .kernels = best_kernels(), .m = m, .n = n, .k = k, .a = a, .b = b, .a_row = a_row, .a_column = a_column, .b_row = b_row,
+    product p = { .kernels = tw__gemm_best(), .m = m, .n = n, .k = k, .a = a, .b = b, .a_row = a_row, .a_column = a_column, .b_row = b_row,
                   .b_column = b_column, .c = c, .c_row = c_row, .row_parts = 1, .column_parts = 1, .then = then };
     TW_TRY(multiply(p));
     if (then && tw__epilogue_rest(then))

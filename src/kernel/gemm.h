@@ -28,6 +28,13 @@ bool tw__gemm_double(int64_t m, int64_t n, int64_t k, const double *a, tw__matri
 tw_status tw__gemm(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a, tw__matrix b, void *c);
 tw_status tw__gemm_then(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a, tw__matrix b, void *c, const tw__epilogue *then);
 
+/* ---- a matrix that many products use (gemm_packed.c) ---- */
+/* b [k, n] by its strides, as the tiles read it; `packed` has room for tw__gemm_packed_size floats. */
+size_t tw__gemm_packed_size(int64_t k, int64_t n);
+void tw__gemm_pack_matrix(int64_t k, int64_t n, const float *b, int64_t b_row, int64_t b_column, float *packed);
+/* c [m, n] += a [m, k] · b, in the calling thread; rows of a and c are contiguous. */
+void tw__gemm_add_packed(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, const float *packed, float *c, int64_t c_row);
+
 /* ---- the instruction sets (gemm_avx512.c, gemm_avx2.c, gemm_plain.c) ---- */
 /* One tile of the result: `rows` x (`vectors` - 1 full vectors and `lanes` of the last). b's columns are contiguous. */
 typedef void tw__gemm_tile(int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row, float *c,
@@ -44,5 +51,8 @@ extern const tw__gemm_kernels tw__gemm_plain;
 #if defined(__x86_64__)
 extern const tw__gemm_kernels tw__gemm_avx2, tw__gemm_avx512;
 #endif
+const tw__gemm_kernels *tw__gemm_best(void); /* for this machine */
+/* to[p * width + j] = from[p * row + j * column] for p < deep, j < columns. */
+void tw__gemm_pack(float *to, int64_t width, const float *from, int64_t row, int64_t column, int64_t deep, int64_t columns);
 
 #endif

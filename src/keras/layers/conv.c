@@ -169,9 +169,17 @@ static tw_tensor *convolve(conv *layer, tw_tensor *images, tw_tensor *kernel)
                         TW_A_STRING("data_format", layer->channels_first ? "NCHW" : "NHWC"),
                         TW_A_INTS("explicit_paddings", before, 8) };
     bool causal = layer->padding[0] == 'c';
+    if (causal && layer->depthwise) {
+        tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": causal padding is not supported", tw_class_name(layer), layer->layer.name);
+        return NULL;
+    }
     before[2 * first] = causal ? (layer->size[0] - 1) * layer->dilation[0] : 0;
     if (layer->depthwise) { /* the op takes equal strides only */
-        bool equal = layer->stride[0] == layer->stride[1];
+        bool equal = layer->axes == 1 || layer->stride[0] == layer->stride[1];
+        if (layer->axes == 1) { /* of the one row, too */
+            strides[first - 1] = layer->stride[0];
+            dilations[first - 1] = layer->dilation[0];
+        }
         if (!equal)
             tw__fail(TW_UNIMPLEMENTED, "DepthwiseConv2D \"%s\": strides=(%lld, %lld), expected equal ones", layer->layer.name,
                      (long long)layer->stride[0], (long long)layer->stride[1]);
@@ -351,6 +359,35 @@ static tw_status depthwise_build(tw_layer *self, const tw_shape *input_shape)
 }
 
 static const tw__layer_methods depthwise_methods = METHODS(depthwise_build);
+
+static tw_status depthwise1d_init(void *self, const void *given)
+{
+    conv *layer = self;
+    const tw_layers_depthwise_conv1d_args *args = given;
+    layer->axes = 1;
+    layer->depthwise = true;
+    layer->filters = args->depth_multiplier;
+    layer->groups = 1;
+    return init(layer, &(options)OPTIONS(args, depthwise));
+}
+
+static tw_status depthwise1d_build(tw_layer *self, const tw_shape *input_shape)
+{
+    const tw_layers_depthwise_conv1d_args *args = tw_object_config(self);
+    return build((conv *)self, input_shape, args ? args->depthwise_initializer : NULL, args ? args->bias_initializer : "zeros");
+}
+
+static const tw__layer_methods depthwise1d_methods = METHODS(depthwise1d_build);
+
+TW_CLASS(layers_depthwise_conv1d,
+    "keras.layers.DepthwiseConv1D(kernel_size: ints, strides: ints = 1, padding: str = valid, depth_multiplier: int = 1, "
+    "data_format: str = None, dilation_rate: ints = 1, activation: named<activation> = None, use_bias: bool = True, "
+    "depthwise_initializer: named<initializer> = glorot_uniform, bias_initializer: named<initializer> = zeros, "
+    "depthwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
+    "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
+    "bias_constraint: named<constraint> = None, **layer) -> layer",
+    CLASS, .init = depthwise1d_init, .methods = &depthwise1d_methods,
+    .doc = "A convolution of every channel of a sequence with kernels of its own.");
 
 TW_CLASS(layers_depthwise_conv2d,
     "keras.layers.DepthwiseConv2D(kernel_size: ints, strides: ints = (1, 1), padding: str = valid, depth_multiplier: int = 1, "

@@ -1,5 +1,6 @@
 /* keras.layers.Flatten, Reshape, Activation, ReLU and Softmax: layers without weights. */
-#include "keras/keras.h"
+#include "api/nn.h"
+#include "keras/layers/layers.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 
@@ -7,11 +8,8 @@
 
 static tw_status flatten_init(void *self, const void *given)
 {
-    const tw_layers_flatten_args *args = given;
-    tw_layer *layer = self;
-    layer->minimum_rank = 1;
-    if (args->data_format && strcmp(args->data_format, "channels_first") == 0)
-        return tw__fail(TW_UNIMPLEMENTED, "Flatten \"%s\": data_format='channels_first' is not supported", layer->name);
+    (void)given;
+    ((tw_layer *)self)->minimum_rank = 1;
     return TW_OK;
 }
 
@@ -79,6 +77,14 @@ static tw_tensor *flatten_call(tw_layer *self, tw_tensor *input, int training)
     tw_shape shape;
     if (flatten_output_shape(self, &input->shape, &shape) != TW_OK)
         return NULL;
+    const tw_layers_flatten_args *args = tw_object_config(self);
+    if (args && args->data_format && strcmp(args->data_format, "channels_first") == 0 && input->shape.rank > 2) { /* the channels go last */
+        int64_t order[TW_MAX_RANK] = { 0 };
+        for (int i = 1; i < input->shape.rank; i++)
+            order[i] = i + 1 < input->shape.rank ? i + 1 : 1;
+        tw_auto tw_tensor *turned = TW_G2(Transpose, tw_retain(input), tw__ints_tensor(order, input->shape.rank, TW_INT32));
+        return !turned ? NULL : unknown_dims(&shape) < 2 ? tw__reshape(turned, &shape) : reshape_batch(turned, &shape.dims[1], 1);
+    }
     return unknown_dims(&shape) < 2 ? tw__reshape(input, &shape) : reshape_batch(input, &shape.dims[1], 1);
 }
 
@@ -180,21 +186,37 @@ TW_CLASS(layers_activation, "keras.layers.Activation(activation: named<activatio
 
 static tw_status softmax_init(void *self, const void *given)
 {
-    const tw_layers_softmax_args *args = given;
-    if (args->axis != -1)
-        return tw__fail(TW_UNIMPLEMENTED, "Softmax \"%s\": axis=%lld is not supported, expected -1", ((tw_layer *)self)->name,
-                        (long long)args->axis);
+    (void)given;
+    ((tw_layer *)self)->supports_masking = true;
     return TW_OK;
 }
 
-static tw_tensor *softmax_call(tw_layer *self, tw_tensor *input, int training)
+/* Where the mask is false, the input is moved far down. */
+static tw_value softmax_call(tw_layer *self, const tw_value *given, int training)
 {
-    (void)self, (void)training;
-    return TW_UNARY(Softmax, input);
+    (void)training;
+    const tw_layers_softmax_args *args = tw_object_config(self);
+    tw_tensor *input = tw__value_first_tensor(&given[0]), *mask = tw__value_first_tensor(&given[1]);
+    tw_auto tw_tensor *x = tw_retain(input);
+    if (input && mask) {
+        tw_tensor *flags = tw__call(&tw__op_Cast, TW_IN(mask), 1, TW_WITH(TW_A_TYPE("DstT", input->dtype)), 1);
+        tw_release(x);
+        x = TW_G2(AddV2, tw_retain(input), TW_GN(Mul, input->dtype == TW_FLOAT16 ? -65504 : -1e9, TW_GN(Sub, 1, flags)));
+    }
+    if (!x)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    int64_t axis = args ? args->axis : -1, rank = x->shape.rank;
+    if (axis == -1 || axis == rank - 1)
+        return tw__value_tensor(TW_UNARY(Softmax, x));
+    if (rank < 0 || axis < -rank || axis >= rank) {
+        tw__fail(TW_VALUE_ERROR, "Softmax \"%s\": axis=%lld, the input's shape is %s", self->name, (long long)axis, tw__shape_text(&x->shape));
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    }
+    return tw__value_tensor(tw__softmax_along(&tw__op_Softmax, x, axis < 0 ? axis + rank : axis));
 }
 
-static const tw__layer_methods softmax_methods = { .call = softmax_call };
+static const tw__layer_methods softmax_methods = { .arguments = "inputs mask", .call_values = softmax_call };
 
 TW_CLASS(layers_softmax, "keras.layers.Softmax(axis: int = -1, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = softmax_init, .methods = &softmax_methods,
-    .doc = "exp(x) / sum(exp(x)) along the last axis.");
+    .doc = "exp(x) / sum(exp(x)) along an axis.");

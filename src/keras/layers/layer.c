@@ -316,6 +316,15 @@ TW_METHOD(layer_own_call, "keras.layers.Layer.call(self: layer, inputs: tensor, 
     const tw_value *training = &args->training;
     int said = training->kind == TW_VALUE_BOOL ? training->b : training->kind == TW_VALUE_INT ? training->i != 0 : -1;
     const tw__layer_methods *methods = tw__methods(args->self);
+    if (methods->call_values) {
+        tw_value given[8] = { { .kind = TW_VALUE_TENSOR, .tensor = args->inputs } }, result = methods->call_values(args->self, given, said);
+        if (result.kind == TW_VALUE_TENSOR)
+            return result.tensor;
+        if (result.kind != TW_VALUE_NONE)
+            tw__fail(TW_NOT_IMPLEMENTED_ERROR, "a %s gives several tensors: call the layer itself", tw_class_name(args->self));
+        tw_value_free(&result);
+        return NULL;
+    }
     if (!methods->call)
         tw__fail(TW_NOT_IMPLEMENTED_ERROR, "a %s can't be called with one input", tw_class_name(args->self));
     return methods->call ? methods->call(args->self, args->inputs, said) : NULL;

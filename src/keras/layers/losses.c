@@ -196,6 +196,12 @@ TW_METHOD(layer_add_loss, "keras.layers.Layer.add_loss(self: layer, losses: valu
     return add_value(args->self, &args->losses);
 }
 
+TW_METHOD(layer_add_metric, "keras.layers.Layer.add_metric(self: layer, value: tensor, name: str = None, aggregation: str = None)",
+          "Metrics of layers are not supported: give them to compile().")
+{
+    return tw__fail(TW_UNIMPLEMENTED, "layer \"%s\", add_metric: metrics of layers are not supported, give them to compile()", args->self->name);
+}
+
 /* ---- the activity regularizer ---- */
 
 tw_status tw__layer_find_activity_regularizer(tw_layer *layer)

@@ -134,6 +134,7 @@ static tw_status init_global(pooling *layer, const tw_op *op, int axes, const ch
     layer->op = op;
     layer->axes = axes;
     layer->keepdims = keepdims;
+    layer->layer.supports_masking = op == &tw__op_Mean && axes == 1;
     return tw__layer_channels_first(format, &layer->channels_first);
 }
 
@@ -173,6 +174,32 @@ static const tw__layer_methods global_methods = {
     .call = global_call, .output_shape = global_output_shape, .config = global_config, .own_config = " data_format "
 };
 
+/* Steps whose mask is false do not count. */
+static tw_value masked_mean(tw_layer *self, const tw_value *given, int training)
+{
+    pooling *layer = (pooling *)self;
+    tw_tensor *input = tw__value_first_tensor(&given[0]), *mask = tw__value_first_tensor(&given[1]);
+    if (!mask || !input)
+        return tw__value_tensor(input ? global_call(self, input, training) : NULL);
+    int32_t steps = layer->channels_first ? 2 : 1, wide = layer->channels_first ? 1 : 2;
+    tw_auto tw_tensor *axis = tw_tensor_int(wide), *over = tw_tensor_int(steps);
+    tw_auto tw_tensor *flags = tw__call(&tw__op_Cast, TW_IN(mask), 1, TW_WITH(TW_A_TYPE("DstT", input->dtype)), 1);
+    tw_auto tw_tensor *factors = flags && axis ? TW_BINARY(ExpandDims, flags, axis) : NULL, *kept = factors ? TW_BINARY(Mul, input, factors) : NULL;
+    tw_attr keep = TW_A_BOOL("keep_dims", layer->keepdims);
+    tw_auto tw_tensor *sum = kept && over ? tw__call(&tw__op_Sum, TW_IN(kept, over), 2, &keep, 1) : NULL;
+    tw_auto tw_tensor *count = sum ? tw__call(&tw__op_Sum, TW_IN(factors, over), 2, &keep, 1) : NULL;
+    return tw__value_tensor(count ? TW_BINARY(RealDiv, sum, count) : NULL);
+}
+
+static tw_tensor *no_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
+{
+    (void)self, (void)input, (void)mask;
+    return NULL;
+}
+
+static const tw__layer_methods masked_methods = { .arguments = "inputs mask", .call_values = masked_mean, .output_shape = global_output_shape,
+                                                  .mask = no_mask, .config = global_config, .own_config = " data_format " };
+
 #define GLOBAL(id, op_name, axes)                                                                             \
     static tw_status id##_init(void *self, const void *given)                                                 \
     {                                                                                                         \
@@ -205,5 +232,5 @@ TW_CLASS(layers_global_max_pooling1d,
 TW_CLASS(layers_global_average_pooling1d,
     "keras.layers.GlobalAveragePooling1D|keras.layers.GlobalAvgPool1D(data_format: str = channels_last, keepdims: bool = False, "
     "**layer) -> layer",
-    CLASS, .init = global_average_pooling1d_init, .methods = &global_methods,
+    CLASS, .init = global_average_pooling1d_init, .methods = &masked_methods,
     .doc = "The mean of every channel of a sequence.");

@@ -129,6 +129,13 @@ static tw_status finish(tw_layer *layer, const tw_value *given, const tw_value *
 
 tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count, int training)
 {
+    if (layer->foreign_call && tw__foreign_invoke) {
+        while (count > 1 && given[count - 1].kind == TW_VALUE_NONE)
+            count--;
+        tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { (tw_value *)(uintptr_t)given, count } }, made = { .kind = TW_VALUE_NONE };
+        tw__foreign_invoke(layer, &arguments, NULL, training, &made);
+        return made;
+    }
     const tw__layer_methods *methods = tw__methods(layer);
     tw_value all[MOST_ARGUMENTS] = { 0 }, result = { .kind = TW_VALUE_NONE }, mask = { .kind = TW_VALUE_NONE };
     int most = methods->call_values ? tw__layer_argument_count(methods->arguments) : 1;

@@ -1,0 +1,330 @@
+/* keras.layers.Attention, AdditiveAttention and MultiHeadAttention: weighted means of values, the weights from queries and keys. */
+#include <math.h>
+
+#include "api/nn.h"
+#include "keras/constraints/constraints.h"
+#include "keras/layers/layers.h"
+#include "keras/regularizers/regularizers.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+#include "spec/spec.h"
+
+static tw_tensor *expand(tw_tensor *x, int axis) /* takes it */
+{
+    return x ? TW_G2(ExpandDims, x, tw_tensor_int(axis)) : NULL;
+}
+
+static tw_tensor *cast(tw_tensor *x, tw_dtype dtype) /* takes it */
+{
+    tw_auto tw_tensor *taken = x;
+    return x ? tw__call(&tw__op_Cast, TW_IN(x), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1) : NULL;
+}
+
+static tw_tensor *einsum(const char *equation, tw_tensor *x, tw_tensor *y)
+{
+    return x && y ? tw__call(&tw__op_Einsum, TW_IN(x, y), 2, TW_WITH(TW_A_STRING("equation", equation)), 1) : NULL;
+}
+
+static tw_tensor *sum_last(tw_tensor *x) /* takes it */
+{
+    return x ? TW_G2(Sum, x, tw_tensor_int(-1)) : NULL;
+}
+
+/* Dimension `axis` of a tensor as a scalar int32. */
+static tw_tensor *size_of(tw_tensor *x, int axis)
+{
+    return TW_G3(GatherV2, TW_UNARY(Shape, x), tw_tensor_int(axis), tw_tensor_int(0));
+}
+
+static tw_tensor *range(tw_tensor *limit) /* takes it */
+{
+    return TW_G3(Range, tw_tensor_int(0), limit, tw_tensor_int(1));
+}
+
+/* [1, queries, keys]: a query sees the keys up to its own place. */
+static tw_tensor *causal(tw_tensor *query, tw_tensor *key)
+{
+    tw_tensor *row = expand(range(size_of(query, 1)), 1), *column = expand(range(size_of(key, 1)), 0);
+    return expand(TW_G2(GreaterEqual, row, column), 0);
+}
+
+/* Both, or the one that is there; takes them. */
+static tw_tensor *both(tw_tensor *a, tw_tensor *b)
+{
+    return a && b ? TW_G2(LogicalAnd, a, b) : a ? a : b;
+}
+
+/* Item i of a list of tensors, borrowed; NULL: not there, or None. */
+static tw_tensor *item(const tw_value *list, int64_t i)
+{
+    bool many = list->kind == TW_VALUE_LIST || list->kind == TW_VALUE_TUPLE;
+    return many && i < list->list.count && list->list.items[i].kind == TW_VALUE_TENSOR ? list->list.items[i].tensor : NULL;
+}
+
+static bool is_true(const tw_value *value)
+{
+    return value->kind == TW_VALUE_BOOL ? value->b : value->kind == TW_VALUE_INT && value->i;
+}
+
+static tw_value pair(tw_tensor *a, tw_tensor *b) /* takes them */
+{
+    tw_tensor *two[2] = { a, b };
+    return tw__values_list(two, 2, true);
+}
+
+/* ---- Attention and AdditiveAttention: call([query, value, key]) ---- */
+
+typedef struct attention {
+    tw_layer layer;
+    bool additive, concat, use_scale;
+    double dropout;
+} attention;
+
+static tw_status attention_build(tw_layer *self, const tw_value *given)
+{
+    attention *layer = (attention *)self;
+    tw_tensor *value = item(&given[0], 1);
+    if (!item(&given[0], 0) || !value)
+        return tw__fail(TW_VALUE_ERROR, "%s layer must be called on a list of inputs, namely [query, value] or [query, value, key].", tw_class_name(self));
+    tw_shape scalar = TW_SCALAR, vector = TW_SHAPE(value->shape.dims[value->shape.rank - 1]);
+    if (layer->use_scale && !tw__layer_add_weight(self, "scale", layer->additive ? &vector : &scalar, self->dtype,
+                                                  layer->additive ? "glorot_uniform" : "ones", true))
+        return tw__error_status();
+    if (layer->concat && !tw__layer_add_weight(self, "concat_score_weight", &scalar, self->dtype, "ones", true))
+        return tw__error_status();
+    return TW_OK;
+}
+
+static tw_tensor *scores_of(attention *layer, tw_tensor *query, tw_tensor *key)
+{
+    tw_auto tw_tensor *scale = layer->use_scale ? tw__layer_read(&layer->layer, "scale") : NULL;
+    if (layer->use_scale && !scale)
+        return NULL;
+    if (!layer->additive && !layer->concat) {
+        tw_tensor *scores = tw__call(&tw__op_BatchMatMulV2, TW_IN(query, key), 2, TW_WITH(TW_A_BOOL("adj_y", true)), 1);
+        return scale ? TW_G2(Mul, scores, tw_retain(scale)) : scores;
+    }
+    tw_tensor *sums = TW_G2(AddV2, expand(tw_retain(query), -2), expand(tw_retain(key), -3));
+    if (layer->additive) {
+        tw_tensor *curved = TW_G1(Tanh, sums);
+        return sum_last(scale ? TW_G2(Mul, curved, tw_retain(scale)) : curved);
+    }
+    tw_tensor *curved = TW_G1(Tanh, scale ? TW_G2(Mul, sums, tw_retain(scale)) : sums);
+    return TW_G2(Mul, sum_last(curved), tw__layer_read(&layer->layer, "concat_score_weight"));
+}
+
+enum { INPUTS, MASK, TRAINING, RETURN_SCORES, USE_CAUSAL };
+
+static tw_value attention_call(tw_layer *self, const tw_value *given, int training)
+{
+    attention *layer = (attention *)self;
+    tw_tensor *query = item(&given[INPUTS], 0), *value = item(&given[INPUTS], 1), *key = item(&given[INPUTS], 2);
+    tw_tensor *query_mask = item(&given[MASK], 0), *value_mask = item(&given[MASK], 1);
+    tw_value none = { .kind = TW_VALUE_NONE };
+    if (!query || !value) {
+        tw__fail(TW_VALUE_ERROR, "%s layer must be called on a list of inputs, namely [query, value] or [query, value, key].", tw_class_name(self));
+        return none;
+    }
+    tw_auto tw_tensor *scores = scores_of(layer, query, key ? key : value), *result = NULL, *weights = NULL;
+    tw_tensor *visible = both(value_mask ? expand(tw_retain(value_mask), -2) : NULL, is_true(&given[USE_CAUSAL]) ? causal(query, key ? key : value) : NULL);
+    if (scores && visible) { /* what is not seen gets a score far below all others */
+        tw_tensor *hidden = cast(TW_G1(LogicalNot, visible), scores->dtype);
+        tw_tensor *less = TW_G2(Sub, tw_retain(scores), TW_GN(Mul, scores->dtype == TW_FLOAT16 ? 65504 : 1e9, hidden));
+        tw_release(scores);
+        scores = less;
+    } else {
+        tw_release(visible);
+    }
+    weights = scores ? TW_UNARY(Softmax, scores) : NULL;
+    if (weights && training == 1 && layer->dropout > 0) {
+        tw_tensor *less = tw__dropout(weights, layer->dropout, NULL, TW_NO_INT, NULL);
+        tw_release(weights);
+        weights = less;
+    }
+    result = weights ? TW_BINARY(BatchMatMulV2, weights, value) : NULL;
+    if (result && query_mask) {
+        tw_tensor *kept = TW_G2(Mul, tw_retain(result), cast(expand(tw_retain(query_mask), -1), result->dtype));
+        tw_release(result);
+        result = kept;
+    }
+    if (!result)
+        return none;
+    return is_true(&given[RETURN_SCORES]) ? pair(tw_retain(result), tw_retain(weights)) : tw__value_tensor(tw_retain(result));
+}
+
+static const tw__layer_methods attention_methods = { .arguments = "inputs mask training return_attention_scores use_causal_mask",
+                                                     .call_values = attention_call, .build_values = attention_build };
+
+static tw_status attention_init(void *self, const void *given)
+{
+    attention *layer = self;
+    const tw_layers_attention_args *args = given;
+    layer->layer.supports_masking = true;
+    layer->use_scale = args->use_scale;
+    layer->concat = strcmp(args->score_mode, "concat") == 0;
+    layer->dropout = args->dropout;
+    return TW_OK;
+}
+
+TW_CLASS(layers_attention,
+    "keras.layers.Attention(use_scale: bool = False, score_mode: str {dot, concat} = dot, dropout: float = 0.0, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(attention), .init = attention_init, .methods = &attention_methods,
+    .doc = "Attention by products of queries and keys.");
+
+static tw_status additive_init(void *self, const void *given)
+{
+    attention *layer = self;
+    const tw_layers_additive_attention_args *args = given;
+    layer->layer.supports_masking = layer->additive = true;
+    layer->use_scale = !args->no_scale;
+    layer->dropout = args->dropout;
+    return TW_OK;
+}
+
+TW_CLASS(layers_additive_attention, "keras.layers.AdditiveAttention(use_scale: bool = True, dropout: float = 0.0, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(attention), .init = additive_init, .methods = &attention_methods,
+    .doc = "Attention by sums of queries and keys.");
+
+/* ---- MultiHeadAttention ---- */
+
+typedef struct multi_head {
+    tw_layer layer;
+    int64_t heads, key_size, value_size;
+    tw_shape shapes[3]; /* of query, value, key it was built for */
+} multi_head;
+
+static tw_status multi_init(void *self, const void *given)
+{
+    multi_head *layer = self;
+    const tw_layers_multi_head_attention_args *args = given;
+    layer->layer.supports_masking = true;
+    layer->heads = args->num_heads;
+    layer->key_size = args->key_dim;
+    layer->value_size = args->value_dim == TW_NO_INT || args->value_dim == 0 ? args->key_dim : args->value_dim;
+    if (args->attention_axes.given)
+        return tw__fail(TW_UNIMPLEMENTED, "MultiHeadAttention \"%s\": the argument `attention_axes` is not supported", layer->layer.name);
+    if (layer->heads <= 0 || layer->key_size <= 0 || layer->value_size <= 0 || args->output_shape.rank > 1)
+        return tw__fail(TW_VALUE_ERROR, "MultiHeadAttention \"%s\": num_heads, key_dim and value_dim must be positive, output_shape one number", layer->layer.name);
+    return TW_OK;
+}
+
+/* An EinsumDense with the layer's initializers and the like, as a child. */
+static tw_status add_part(tw_layer *self, const char *child, const char *name, const char *equation, const char *bias_axes, tw_shape output,
+                          const tw_shape *input)
+{
+    const tw_layers_multi_head_attention_args *args = tw_object_config(self);
+    tw_layers_einsum_dense_args own;
+    tw__args_project(tw_class_signature(tw_class_of(self)), args, tw_class_signature(&tw__class_layers_einsum_dense), &own);
+    own.name = name;
+    own.input_shape = own.batch_input_shape = TW_UNKNOWN_SHAPE;
+    own.input_dim = own.batch_size = TW_NO_INT;
+    own.equation = equation;
+    own.output_shape = output;
+    own.bias_axes = args->no_bias ? NULL : bias_axes;
+    own.activation = NULL;
+    tw_auto tw_layer *part = tw_class_make(&tw__class_layers_einsum_dense, &own);
+    if (!part)
+        return tw__error_status();
+    TW_TRY(tw__track(&self->trackable, child, part));
+    TW_TRY(tw__layer_begin(part));
+    tw_status status = tw__layer_build(part, input);
+    tw__layer_end(part);
+    return status;
+}
+
+static tw_status multi_build(tw_layer *self, const tw_value *given)
+{
+    multi_head *layer = (multi_head *)self;
+    const tw_layers_multi_head_attention_args *args = tw_object_config(self);
+    for (int i = 0; i < 3; i++) {
+        tw_tensor *tensor = given[i].kind == TW_VALUE_TENSOR ? given[i].tensor : i == 2 && given[1].kind == TW_VALUE_TENSOR ? given[1].tensor : NULL;
+        if (!tensor || tensor->shape.rank != 3)
+            return tw__fail(TW_VALUE_ERROR, "MultiHeadAttention \"%s\": query, value and key are tensors of rank 3", self->name);
+        layer->shapes[i] = tensor->shape;
+    }
+    int64_t last = args->output_shape.rank == 1 ? args->output_shape.dims[0] : layer->shapes[0].dims[2];
+    tw_shape keys = TW_SHAPE(-1, layer->heads, layer->key_size), values = TW_SHAPE(-1, layer->heads, layer->value_size);
+    tw_shape heads = TW_SHAPE(layer->shapes[0].dims[0], layer->shapes[0].dims[1], layer->heads, layer->value_size);
+    TW_TRY(add_part(self, "_query_dense", "query", "abc,cde->abde", "de", keys, &layer->shapes[0]));
+    TW_TRY(add_part(self, "_key_dense", "key", "abc,cde->abde", "de", keys, &layer->shapes[2]));
+    TW_TRY(add_part(self, "_value_dense", "value", "abc,cde->abde", "de", values, &layer->shapes[1]));
+    return add_part(self, "_output_dense", "attention_output", "abcd,cde->abe", "e", TW_SHAPE(-1, last), &heads);
+}
+
+static tw_tensor *part_call(tw_layer *self, const char *child, tw_tensor *input)
+{
+    tw_trackable *part = tw__tracked(&self->trackable, child);
+    return part && input ? tw__layer_call((tw_layer *)part, input, -1) : NULL;
+}
+
+enum { QUERY, VALUE, KEY, ATTENTION_MASK, RETURN, TRAINING_, CAUSAL };
+
+static tw_value multi_call(tw_layer *self, const tw_value *given, int training)
+{
+    multi_head *layer = (multi_head *)self;
+    const tw_layers_multi_head_attention_args *args = tw_object_config(self);
+    tw_tensor *query = tw__value_first_tensor(&given[QUERY]), *value = tw__value_first_tensor(&given[VALUE]), *key = tw__value_first_tensor(&given[KEY]);
+    tw_value none = { .kind = TW_VALUE_NONE };
+    if (!query || !value) {
+        tw__fail(TW_VALUE_ERROR, "MultiHeadAttention \"%s\": query and value must be tensors", self->name);
+        return none;
+    }
+    key = key ? key : value;
+    tw_tensor *given_mask = tw__value_first_tensor(&given[ATTENTION_MASK]), *masks[3] = { tw__mask_of(query), tw__mask_of(value), tw__mask_of(key) };
+    tw_tensor *mask = NULL;
+    if (masks[0])
+        mask = expand(tw_retain(masks[0]), -1);
+    if (masks[1])
+        mask = both(mask, expand(tw_retain(masks[1]), -2));
+    if (masks[2] && key != value)
+        mask = both(mask, expand(tw_retain(masks[2]), -2));
+    if (is_true(&given[CAUSAL]))
+        mask = both(mask, causal(query, value));
+    if (given_mask)
+        mask = both(mask, given_mask->dtype == TW_BOOL ? tw_retain(given_mask) : cast(tw_retain(given_mask), TW_BOOL));
+    tw_auto tw_tensor *q = part_call(self, "_query_dense", query), *k = part_call(self, "_key_dense", key), *v = part_call(self, "_value_dense", value);
+    tw_auto tw_tensor *scaled = q ? TW_GN(Mul, 1 / sqrt((double)layer->key_size), tw_retain(q)) : NULL;
+    tw_tensor *scores = einsum("aecd,abcd->acbe", k, scaled);
+    if (mask && scores) { /* one axis more, for the heads */
+        if (mask->shape.rank == 3)
+            mask = expand(mask, 1);
+        tw_tensor *hidden = TW_GN(Sub, 1, cast(mask, scores->dtype));
+        scores = TW_G2(AddV2, scores, TW_GN(Mul, scores->dtype == TW_FLOAT16 ? -65504 : -1e9, hidden));
+    } else {
+        tw_release(mask);
+    }
+    tw_auto tw_tensor *weights = TW_G1(Softmax, scores);
+    tw_auto tw_tensor *used = weights && training == 1 && args->dropout > 0 ? tw__dropout(weights, args->dropout, NULL, TW_NO_INT, NULL) : tw_retain(weights);
+    tw_auto tw_tensor *heads = einsum("acbe,aecd->abcd", used, v);
+    tw_tensor *output = part_call(self, "_output_dense", heads);
+    if (!output)
+        return none;
+    return is_true(&given[RETURN]) ? pair(output, tw_retain(weights)) : tw__value_tensor(output);
+}
+
+static void multi_config(tw_layer *self, tw__dict *dict)
+{
+    multi_head *layer = (multi_head *)self;
+    const tw_layers_multi_head_attention_args *args = tw_object_config(self);
+    static const char *const names[] = { "query_shape", "value_shape", "key_shape" };
+    tw__dict_put(dict, "value_dim", (tw_value){ .kind = TW_VALUE_INT, .i = layer->value_size });
+    tw__dict_put(dict, "output_shape", args->output_shape.rank == 1 ? (tw_value){ .kind = TW_VALUE_INT, .i = args->output_shape.dims[0] }
+                                                                    : (tw_value){ .kind = TW_VALUE_NONE });
+    tw__dict_put(dict, "attention_axes", self->built ? tw__sizes_value((int64_t[]){ 1 }, 1) : (tw_value){ .kind = TW_VALUE_NONE });
+    for (int i = 0; i < 3; i++)
+        tw__dict_put(dict, names[i], self->built ? tw__shape_value(&layer->shapes[i]) : (tw_value){ .kind = TW_VALUE_NONE });
+}
+
+static const tw__layer_methods multi_methods = {
+    .arguments = "query value key attention_mask return_attention_scores training use_causal_mask", .call_values = multi_call,
+    .build_values = multi_build, .config = multi_config, .own_config = " value_dim output_shape attention_axes "
+};
+
+TW_CLASS(layers_multi_head_attention,
+    "keras.layers.MultiHeadAttention(num_heads: int, key_dim: int, value_dim: int = None, dropout: float = 0.0, use_bias: bool = True, "
+    "output_shape: shape = None, attention_axes: ints = None, kernel_initializer: named<initializer> = glorot_uniform, "
+    "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
+    "activity_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, "
+    "**layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(multi_head), .init = multi_init, .methods = &multi_methods,
+    .doc = "Attention several times side by side, of projections that are learnt.");

@@ -1,0 +1,274 @@
+/* Small layers: Masking, ELU, PReLU, ThresholdedReLU, ActivityRegularization, Rescaling, Resizing, Identity, Lambda. */
+#include "api/image.h"
+#include "keras/callable.h"
+#include "keras/constraints/constraints.h"
+#include "keras/layers/layers.h"
+#include "keras/regularizers/regularizers.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+
+static tw_status supports_masks(void *self, const void *given)
+{
+    (void)given;
+    ((tw_layer *)self)->supports_masking = true;
+    return TW_OK;
+}
+
+static tw_tensor *as_dtype(tw_tensor *x, tw_dtype dtype) /* takes it */
+{
+    tw_auto tw_tensor *taken = x;
+    return x ? tw__call(&tw__op_Cast, TW_IN(x), 1, TW_WITH(TW_A_TYPE("DstT", dtype)), 1) : NULL;
+}
+
+/* As Keras keeps it: a float32. */
+static tw_value narrow(double number)
+{
+    return (tw_value){ .kind = TW_VALUE_FLOAT, .f = (double)(float)number };
+}
+
+/* ---- Masking ---- */
+
+/* Steps with an element that is not the value. */
+static tw_tensor *other_steps(tw_layer *self, tw_tensor *input, bool keep)
+{
+    const tw_layers_masking_args *args = tw_object_config(self);
+    tw_auto tw_tensor *value = tw__grad_constant(args->mask_value, input), *axis = tw_tensor_int(-1);
+    tw_auto tw_tensor *differs = value ? TW_BINARY(NotEqual, input, value) : NULL;
+    return differs && axis ? tw__call(&tw__op_Any, TW_IN(differs, axis), 2, TW_WITH(TW_A_BOOL("keep_dims", keep)), 1) : NULL;
+}
+
+static tw_tensor *masking_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
+{
+    (void)mask;
+    return other_steps(self, input, false);
+}
+
+static tw_tensor *masking_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    return TW_G2(Mul, tw_retain(input), as_dtype(other_steps(self, input, true), input->dtype));
+}
+
+static const tw__layer_methods masking_methods = { .call = masking_call, .mask = masking_mask };
+
+TW_CLASS(layers_masking, "keras.layers.Masking(mask_value: float = 0.0, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = supports_masks, .methods = &masking_methods,
+    .doc = "Steps whose elements all have the value are left out by the layers behind.");
+
+/* ---- ELU, ThresholdedReLU, PReLU ---- */
+
+static tw_tensor *elu_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    double alpha = ((const tw_layers_elu_args *)tw_object_config(self))->alpha;
+    tw_auto tw_tensor *plain = TW_UNARY(Elu, input);
+    if (!plain || alpha == 1)
+        return tw_retain(plain);
+    tw_auto tw_tensor *zero = tw__grad_constant(0, input), *positive = zero ? TW_BINARY(Greater, input, zero) : NULL;
+    tw_auto tw_tensor *scaled = TW_GN(Mul, alpha, tw_retain(plain));
+    return positive && scaled ? tw__call(&tw__op_SelectV2, TW_IN(positive, plain, scaled), 3, NULL, 0) : NULL;
+}
+
+static void elu_config(tw_layer *self, tw__dict *dict)
+{
+    tw__dict_put(dict, "alpha", narrow(((const tw_layers_elu_args *)tw_object_config(self))->alpha));
+}
+
+static const tw__layer_methods elu_methods = { .call = elu_call, .config = elu_config, .own_config = " alpha " };
+
+TW_CLASS(layers_elu, "keras.layers.ELU(alpha: float = 1.0, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = supports_masks, .methods = &elu_methods,
+    .doc = "x above 0, alpha * (exp(x) - 1) below.");
+
+static tw_tensor *threshold_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    tw_auto tw_tensor *theta = tw__grad_constant(((const tw_layers_thresholded_re_lu_args *)tw_object_config(self))->theta, input);
+    return theta ? TW_G2(Mul, tw_retain(input), as_dtype(TW_BINARY(Greater, input, theta), input->dtype)) : NULL;
+}
+
+static void threshold_config(tw_layer *self, tw__dict *dict)
+{
+    tw__dict_put(dict, "theta", narrow(((const tw_layers_thresholded_re_lu_args *)tw_object_config(self))->theta));
+}
+
+static const tw__layer_methods threshold_methods = { .call = threshold_call, .config = threshold_config, .own_config = " theta " };
+
+TW_CLASS(layers_thresholded_re_lu, "keras.layers.ThresholdedReLU(theta: float = 1.0, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = supports_masks, .methods = &threshold_methods,
+    .doc = "x above theta, 0 elsewhere.");
+
+static tw_status prelu_init(void *self, const void *given)
+{
+    const tw_layers_p_re_lu_args *args = given;
+    ((tw_layer *)self)->supports_masking = true;
+    TW_TRY(tw__layer_check_initializer(args->alpha_initializer));
+    TW_TRY(tw__regularizer_check(args->alpha_regularizer));
+    return tw__constraint_check(args->alpha_constraint);
+}
+
+static tw_status prelu_build(tw_layer *self, const tw_shape *input)
+{
+    const tw_layers_p_re_lu_args *args = tw_object_config(self);
+    if (input->rank < 1)
+        return tw__fail(TW_VALUE_ERROR, "PReLU \"%s\": the rank of the input is not known", self->name);
+    tw_shape shape = { .rank = input->rank - 1 };
+    memcpy(shape.dims, input->dims + 1, (size_t)shape.rank * sizeof *shape.dims);
+    for (int64_t i = 0; i < args->shared_axes.count; i++) {
+        int64_t axis = args->shared_axes.items[i];
+        if (axis < 1 || axis >= input->rank)
+            return tw__fail(TW_VALUE_ERROR, "PReLU \"%s\": shared_axes has %lld, expected 1 to %d", self->name, (long long)axis, input->rank - 1);
+        shape.dims[axis - 1] = 1;
+    }
+    return tw__layer_add_weight(self, "alpha", &shape, self->dtype, args->alpha_initializer, true) ? TW_OK : tw__error_status();
+}
+
+static tw_tensor *prelu_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    tw_tensor *negative = TW_G1(Relu, TW_UNARY(Neg, input)), *alpha = tw__layer_read(self, "alpha");
+    return TW_G2(AddV2, TW_UNARY(Relu, input), TW_G2(Mul, TW_G1(Neg, alpha), negative));
+}
+
+static const tw__layer_methods prelu_methods = { .build = prelu_build, .call = prelu_call };
+
+TW_CLASS(layers_p_re_lu,
+    "keras.layers.PReLU(alpha_initializer: named<initializer> = zeros, alpha_regularizer: named<regularizer> = None, "
+    "alpha_constraint: named<constraint> = None, shared_axes: ints = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = prelu_init, .methods = &prelu_methods,
+    .doc = "x above 0, alpha * x below, with an alpha that is learnt.");
+
+/* ---- ActivityRegularization ---- */
+
+static tw_status activity_init(void *self, const void *given)
+{
+    const tw_layers_activity_regularization_args *args = given;
+    tw_layer *layer = self;
+    layer->supports_masking = true;
+    layer->activity_regularizer = tw_class_make(&tw__class_regularizers_l1l2, &(tw_regularizers_l1l2_args){ .l1 = args->l1, .l2 = args->l2 });
+    return layer->activity_regularizer ? TW_OK : tw__error_status();
+}
+
+static tw_tensor *same_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)self, (void)training;
+    return tw_retain(input);
+}
+
+static const tw__layer_methods same_methods = { .call = same_call };
+
+TW_CLASS(layers_activity_regularization, "keras.layers.ActivityRegularization(l1: float = 0.0, l2: float = 0.0, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = activity_init, .methods = &same_methods,
+    .doc = "Inputs pass; a penalty of them is added to the loss.");
+
+TW_CLASS(layers_identity, "keras.layers.Identity(**layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &same_methods,
+    .doc = "Inputs pass.");
+
+/* ---- Rescaling ---- */
+
+static tw_tensor *rescale_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    const tw_layers_rescaling_args *args = tw_object_config(self);
+    tw_auto tw_tensor *x = input->dtype == self->dtype ? tw_retain(input) : as_dtype(tw_retain(input), self->dtype);
+    tw_auto tw_tensor *scale = x ? tw__grad_constant(args->scale, x) : NULL, *offset = x ? tw__grad_constant(args->offset, x) : NULL;
+    return scale && offset ? TW_G2(AddV2, TW_BINARY(Mul, x, scale), tw_retain(offset)) : NULL;
+}
+
+static const tw__layer_methods rescale_methods = { .call = rescale_call };
+
+TW_CLASS(layers_rescaling, "keras.layers.Rescaling(scale: float, offset: float = 0.0, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &rescale_methods,
+    .doc = "inputs * scale + offset.");
+
+/* ---- Resizing ---- */
+
+static tw_status resizing_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    const tw_layers_resizing_args *args = tw_object_config(self);
+    if (input->rank != 3 && input->rank != 4)
+        return tw__fail(TW_VALUE_ERROR, "Resizing \"%s\": images have rank 3 or 4, the shape is %s", self->name, tw__shape_text(input));
+    *output = *input;
+    output->dims[input->rank - 3] = args->height;
+    output->dims[input->rank - 2] = args->width;
+    return TW_OK;
+}
+
+static tw_status resizing_init(void *self, const void *given)
+{
+    const tw_layers_resizing_args *args = given;
+    if (args->crop_to_aspect_ratio)
+        return tw__fail(TW_UNIMPLEMENTED, "Resizing \"%s\": crop_to_aspect_ratio=True is not supported", ((tw_layer *)self)->name);
+    return TW_OK;
+}
+
+static tw_tensor *resizing_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    const tw_layers_resizing_args *args = tw_object_config(self);
+    tw_shape shape;
+    if (resizing_shape(self, &input->shape, &shape) != TW_OK)
+        return NULL;
+    tw_auto tw_tensor *size = tw__ints_tensor((int64_t[]){ args->height, args->width }, 2, TW_INT32);
+    tw_auto tw_tensor *images = input->dtype == self->dtype ? tw_retain(input) : as_dtype(tw_retain(input), self->dtype);
+    tw_tensor *out = size && images ? tw__image_resize(images, size, args->interpolation, false, false) : NULL;
+    return out && out->dtype != self->dtype ? as_dtype(out, self->dtype) : out;
+}
+
+static const tw__layer_methods resizing_methods = { .call = resizing_call, .output_shape = resizing_shape };
+
+TW_CLASS(layers_resizing,
+    "keras.layers.Resizing(height: int, width: int, interpolation: str {area, bicubic, bilinear, gaussian, lanczos3, lanczos5, mitchellcubic, nearest} "
+    "= bilinear, crop_to_aspect_ratio: bool = False, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = resizing_init, .methods = &resizing_methods,
+    .doc = "Gives images another height and width.");
+
+/* ---- Lambda ---- */
+
+typedef struct lambda {
+    tw_layer layer;
+    tw__activation function;
+} lambda;
+
+static tw_status lambda_init(void *self, const void *given)
+{
+    ((tw_layer *)self)->supports_masking = true;
+    return tw__activation_find(&((lambda *)self)->function, ((const tw_layers_lambda_args *)given)->function);
+}
+
+static void lambda_visit(void *self, tw__visitor visitor, void *context)
+{
+    if (((lambda *)self)->function.object)
+        visitor(context, ((lambda *)self)->function.object);
+}
+
+static void lambda_clear(void *self)
+{
+    tw__activation_free(&((lambda *)self)->function);
+}
+
+static tw_tensor *lambda_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    return tw__activation_call(&((lambda *)self)->function, input);
+}
+
+static tw_status lambda_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    const tw_layers_lambda_args *args = tw_object_config(self);
+    if (args->output_shape.rank < 0)
+        return tw__layer_run_on_zeros(self, input, output);
+    *output = (tw_shape){ .rank = args->output_shape.rank + 1, .dims = { input->rank > 0 ? input->dims[0] : -1 } };
+    if (output->rank > TW_MAX_RANK)
+        return tw__fail(TW_VALUE_ERROR, "Lambda \"%s\": output_shape has too many dimensions", self->name);
+    memcpy(output->dims + 1, args->output_shape.dims, (size_t)args->output_shape.rank * sizeof *output->dims);
+    return TW_OK;
+}
+
+static const tw__layer_methods lambda_methods = { .call = lambda_call, .output_shape = lambda_shape };
+
+TW_CLASS(layers_lambda, "keras.layers.Lambda(function: named<activation>, output_shape: shape = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(lambda), .init = lambda_init, .destroy = lambda_clear, .visit = lambda_visit,
+    .clear = lambda_clear, .methods = &lambda_methods,
+    .doc = "A function of a tensor as a layer.");

@@ -1,0 +1,176 @@
+/* Noise while training: GaussianNoise, GaussianDropout, AlphaDropout, SpatialDropout1D/2D. Otherwise inputs pass. */
+#include <math.h>
+
+#include "api/nn.h"
+#include "keras/layers/layers.h"
+#include "op/gradient.h"
+
+typedef struct noise {
+    tw_layer layer;
+    int64_t seed; /* of the next call; TW_NO_INT: none was given */
+} noise;
+
+static tw_status init(void *self, double rate, int64_t seed)
+{
+    noise *layer = self;
+    layer->layer.supports_masking = true;
+    layer->seed = seed;
+    if (rate >= 0 && rate <= 1)
+        return TW_OK;
+    return tw__fail(TW_VALUE_ERROR, "Invalid value %g received for `rate`, expected a value between 0 and 1.", rate);
+}
+
+/* Every call has numbers of its own. */
+static void count_call(tw_layer *self)
+{
+    noise *layer = (noise *)self;
+    if (layer->seed != TW_NO_INT)
+        layer->seed++;
+}
+
+/* Random values in the input's shape: normal ones, or uniform ones in [0, 1). */
+static tw_tensor *draw(tw_layer *self, const tw_op *op, tw_tensor *shape, tw_dtype dtype)
+{
+    int64_t seed = ((noise *)self)->seed;
+    count_call(self);
+    const tw_attr attrs[] = { TW_A_TYPE("dtype", dtype), TW_A_INT("seed", seed == TW_NO_INT ? 0 : 87654321), TW_A_INT("seed2", seed == TW_NO_INT ? 0 : seed) };
+    return shape ? tw__call(op, TW_IN(shape), 1, attrs, 3) : NULL;
+}
+
+static tw_tensor *normal_like(tw_layer *self, tw_tensor *input, double mean, double deviation)
+{
+    tw_auto tw_tensor *shape = TW_UNARY(Shape, input);
+    tw_tensor *values = draw(self, &tw__op_RandomStandardNormal, shape, input->dtype);
+    return TW_GN(AddV2, mean, TW_GN(Mul, deviation, values));
+}
+
+/* ---- GaussianNoise ---- */
+
+static tw_status gaussian_noise_init(void *self, const void *given)
+{
+    const tw_layers_gaussian_noise_args *args = given;
+    return init(self, 0, args->seed);
+}
+
+static tw_tensor *gaussian_noise_call(tw_layer *self, tw_tensor *input, int training)
+{
+    const tw_layers_gaussian_noise_args *args = tw_object_config(self);
+    return training == 1 ? TW_G2(AddV2, tw_retain(input), normal_like(self, input, 0, args->stddev)) : tw_retain(input);
+}
+
+static const tw__layer_methods gaussian_noise_methods = { .call = gaussian_noise_call, .count_call = count_call };
+
+TW_CLASS(layers_gaussian_noise, "keras.layers.GaussianNoise(stddev: float, seed: int = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(noise), .init = gaussian_noise_init, .methods = &gaussian_noise_methods,
+    .doc = "While training, adds normal noise.");
+
+/* ---- GaussianDropout ---- */
+
+static tw_status gaussian_dropout_init(void *self, const void *given)
+{
+    const tw_layers_gaussian_dropout_args *args = given;
+    return init(self, args->rate, args->seed);
+}
+
+static tw_tensor *gaussian_dropout_call(tw_layer *self, tw_tensor *input, int training)
+{
+    const tw_layers_gaussian_dropout_args *args = tw_object_config(self);
+    if (training != 1 || args->rate <= 0 || args->rate >= 1)
+        return tw_retain(input);
+    return TW_G2(Mul, tw_retain(input), normal_like(self, input, 1, sqrt(args->rate / (1 - args->rate))));
+}
+
+static const tw__layer_methods gaussian_dropout_methods = { .call = gaussian_dropout_call, .count_call = count_call };
+
+TW_CLASS(layers_gaussian_dropout, "keras.layers.GaussianDropout(rate: float, seed: int = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(noise), .init = gaussian_dropout_init, .methods = &gaussian_dropout_methods,
+    .doc = "While training, multiplies by normal values around 1.");
+
+/* ---- AlphaDropout ---- */
+
+static tw_status alpha_dropout_init(void *self, const void *given)
+{
+    const tw_layers_alpha_dropout_args *args = given;
+    return init(self, args->rate, args->seed);
+}
+
+/* Dropped elements become selu's lower limit; then scale and offset bring mean and variance back. */
+static tw_tensor *alpha_dropout_call(tw_layer *self, tw_tensor *input, int training)
+{
+    const tw_layers_alpha_dropout_args *args = tw_object_config(self);
+    double rate = args->rate, lowest = -1.6732632423543772848170429916717 * 1.0507009873554804934193349852946;
+    if (training != 1 || rate <= 0 || rate >= 1)
+        return tw_retain(input);
+    double scale = 1 / sqrt((1 - rate) * (1 + rate * lowest * lowest)), offset = -scale * lowest * rate;
+    tw_auto tw_tensor *shape = args->noise_shape.rank >= 0 ? tw__tensor_of_shape(&args->noise_shape, TW_INT32) : TW_UNARY(Shape, input);
+    tw_auto tw_tensor *values = draw(self, &tw__op_RandomUniform, shape, input->dtype), *limit = tw__grad_constant(rate, input);
+    tw_auto tw_tensor *kept = values && limit ? TW_BINARY(GreaterEqual, values, limit) : NULL;
+    tw_auto tw_tensor *low = tw__grad_constant(lowest, input);
+    tw_tensor *chosen = kept && low ? tw__call(&tw__op_SelectV2, TW_IN(kept, input, low), 3, NULL, 0) : NULL;
+    return TW_GN(AddV2, offset, TW_GN(Mul, scale, chosen));
+}
+
+static const tw__layer_methods alpha_dropout_methods = { .call = alpha_dropout_call, .count_call = count_call, .own_config = " noise_shape " };
+
+TW_CLASS(layers_alpha_dropout, "keras.layers.AlphaDropout(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(noise), .init = alpha_dropout_init, .methods = &alpha_dropout_methods,
+    .doc = "Dropout that keeps the mean and the variance of selu's outputs.");
+
+/* ---- SpatialDropout ---- */
+
+static tw_tensor *drop_channels(tw_layer *self, tw_tensor *input, double rate, int axes, bool channels_first, int training)
+{
+    if (tw__layer_need_rank(self, &input->shape, axes + 2) != TW_OK)
+        return NULL;
+    if (training != 1)
+        return tw_retain(input);
+    tw_shape shape = input->shape;
+    for (int i = 0; i < axes; i++)
+        shape.dims[(channels_first ? 2 : 1) + i] = 1;
+    return tw__dropout(input, rate, &shape, TW_NO_INT, NULL);
+}
+
+static tw_status spatial1d_init(void *self, const void *given)
+{
+    return init(self, ((const tw_layers_spatial_dropout1d_args *)given)->rate, TW_NO_INT);
+}
+
+static tw_tensor *spatial1d_call(tw_layer *self, tw_tensor *input, int training)
+{
+    const tw_layers_spatial_dropout1d_args *args = tw_object_config(self);
+    return drop_channels(self, input, args->rate, 1, false, training);
+}
+
+static void spatial_config(tw_layer *self, tw__dict *dict)
+{
+    (void)self;
+    tw__dict_put(dict, "noise_shape", (tw_value){ .kind = TW_VALUE_NONE });
+    tw__dict_put(dict, "seed", (tw_value){ .kind = TW_VALUE_NONE });
+}
+
+static const tw__layer_methods spatial1d_methods = { .call = spatial1d_call, .config = spatial_config };
+
+TW_CLASS(layers_spatial_dropout1d, "keras.layers.SpatialDropout1D(rate: float, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(noise), .init = spatial1d_init, .methods = &spatial1d_methods,
+    .doc = "Dropout of whole channels of sequences.");
+
+static tw_status spatial2d_init(void *self, const void *given)
+{
+    const tw_layers_spatial_dropout2d_args *args = given;
+    bool first;
+    TW_TRY(tw__layer_channels_first(args->data_format, &first));
+    return init(self, args->rate, TW_NO_INT);
+}
+
+static tw_tensor *spatial2d_call(tw_layer *self, tw_tensor *input, int training)
+{
+    const tw_layers_spatial_dropout2d_args *args = tw_object_config(self);
+    bool first;
+    return tw__layer_channels_first(args->data_format, &first) == TW_OK ? drop_channels(self, input, args->rate, 2, first, training) : NULL;
+}
+
+static const tw__layer_methods spatial2d_methods = { .call = spatial2d_call, .config = spatial_config, .own_config = " data_format " };
+
+TW_CLASS(layers_spatial_dropout2d, "keras.layers.SpatialDropout2D(rate: float, data_format: str = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(noise), .init = spatial2d_init, .methods = &spatial2d_methods,
+    .doc = "Dropout of whole channels of images.");

@@ -1,0 +1,82 @@
+/* Recurrent layers from the inside: cells, which do one step, and RNN, which does a sequence with one. */
+#ifndef TW_RECURRENT_H
+#define TW_RECURRENT_H
+
+#include "keras/layers/layers.h"
+
+/* ---- cells (rnn_cells.c) ---- */
+typedef enum tw__cell_kind { TW_CELL_SIMPLE, TW_CELL_LSTM, TW_CELL_GRU } tw__cell_kind;
+
+typedef struct tw__cell {
+    tw_layer layer;
+    tw__cell_kind kind;
+    int64_t units;
+    bool has_bias, reset_after, unit_forget_bias;
+    tw__activation activation, recurrent_activation;
+    double dropout, recurrent_dropout;
+    tw_named kernel_initializer, recurrent_initializer, bias_initializer; /* of its arguments */
+    /* While training: what inputs and states are multiplied by, the same for all steps of a sequence. Made in `masks_graph`. */
+    tw_tensor *masks[2];
+    const void *masks_graph;
+} tw__cell;
+
+/* The cell as one of ours, or NULL. */
+tw__cell *tw__cell_of(tw_layer *layer);
+/* One step: input [batch, size], states (borrowed) -> new states, the first of which is the output. */
+tw_status tw__cell_step(tw__cell *cell, tw_tensor *input, tw_tensor *const *states, int training, tw_tensor **next);
+int tw__cell_state_count(const tw__cell *cell);
+/* Forgets the masks of dropout; makes those for inputs like this. */
+void tw__cell_reset_masks(tw__cell *cell);
+tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state, int training);
+
+/* ---- any layer that is a cell (rnn_sequence.c) ---- */
+/* The sizes of its states, in its structure: a number, a shape, or a list of such; None with the error set. */
+tw_value tw__cell_state_sizes(tw_layer *cell);
+
+/* ---- structures of states, and going through a sequence (rnn_sequence.c) ---- */
+enum { TW_MOST_STATES = 16 };
+static inline tw_value tw__value_none(void)
+{
+    return (tw_value){ .kind = TW_VALUE_NONE };
+}
+static inline bool tw__value_is_list(const tw_value *value)
+{
+    return value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE;
+}
+int tw__states_count(const tw_value *sizes);
+/* The tensors of a structure, borrowed, from place `at` on; the place behind them, or -1: it holds something else. Sizes likewise. */
+int tw__states_flatten(const tw_value *value, tw_tensor **tensors, int at);
+int tw__states_sizes(const tw_value *sizes, tw_shape *out, int at);
+/* The structure of the sizes again; new references. */
+tw_value tw__states_restore(const tw_value *sizes, tw_tensor *const *tensors, int *at);
+void tw__tensors_release(tw_tensor **tensors, int count);
+
+typedef struct tw__sequence {
+    tw_layer *cell;
+    tw_value sizes;
+    int count, training;
+    bool zero_masked;
+    tw_tensor *inputs, *mask; /* time first: [time, batch, …]; of a loop: lists of their steps */
+    tw_shape step_shape;
+    tw_dtype dtype;
+} tw__sequence;
+
+/* One step of any cell: the output and the new states are new references. */
+tw_status tw__cell_step_any(const tw__sequence *s, tw_tensor *x, tw_tensor *const *states, tw_tensor **output, tw_tensor **next);
+/* states (references) become the last ones; *outputs: those of every step, time first, or the last one. Of known length, by a loop, as one op. */
+tw_status tw__sequence_steps(const tw__sequence *s, int64_t length, bool every, tw_tensor **states, tw_tensor **outputs);
+tw_status tw__sequence_loop(tw__sequence *s, bool every, tw_tensor **states, tw_tensor **outputs);
+bool tw__sequence_fits_block(const tw__cell *cell, const tw__sequence *s);
+tw_status tw__sequence_block(tw__cell *cell, const tw__sequence *s, bool every, bool want_states, tw_tensor **states, tw_tensor **outputs);
+
+/* ---- RNN (rnn.c) ---- */
+typedef struct tw__rnn {
+    tw_layer layer;
+    tw_layer *cell; /* borrowed: the child "cell" */
+    bool return_sequences, return_state, go_backwards, stateful, unroll, time_major, zero_output_for_mask;
+    tw_variable **states; /* stateful: references */
+    int64_t state_count;
+} tw__rnn;
+tw_status tw__rnn_setup(tw__rnn *rnn, tw_layer *cell); /* takes the cell */
+
+#endif

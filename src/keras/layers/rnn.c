@@ -1,0 +1,490 @@
+/* keras.layers.RNN: a cell, step by step over a sequence; StackedRNNCells: cells one above the other.
+ *
+ * States are flat lists of tensors here; to the cell they go in its structure. A sequence whose length is known is done step by step, one of
+ * unknown length by a loop in the graph. An LSTM with the usual functions and without a mask is one op, BlockLSTMV2. */
+#include "graph/graph.h"
+#include "keras/layers/recurrent.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+
+/* ---- calling ---- */
+
+/* The first two axes exchanged; takes it. */
+static tw_tensor *swap(tw_tensor *x)
+{
+    if (!x)
+        return NULL;
+    int64_t order[TW_MAX_RANK] = { 1, 0 };
+    for (int i = 2; i < x->shape.rank; i++)
+        order[i] = i;
+    return TW_G2(Transpose, x, tw__ints_tensor(order, x->shape.rank, TW_INT32));
+}
+
+static tw_tensor *reversed(tw_tensor *x) /* takes it */
+{
+    return TW_G2(ReverseV2, x, tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32));
+}
+
+/* Zeros [batch, size…]; the batch as in the inputs. */
+static tw_tensor *zeros_for(tw_tensor *inputs, int batch_axis, const tw_shape *size, tw_dtype dtype)
+{
+    tw_shape shape = { .rank = size->rank + 1, .dims = { inputs->shape.dims[batch_axis] } };
+    memcpy(shape.dims + 1, size->dims, (size_t)size->rank * sizeof *shape.dims);
+    if (shape.dims[0] >= 0)
+        return tw_tensor_new(dtype, shape, NULL);
+    tw_auto tw_tensor *batch = TW_G3(GatherV2, TW_UNARY(Shape, inputs), tw__ints_tensor((int64_t[]){ batch_axis }, 1, TW_INT32), tw_tensor_int(0));
+    tw_auto tw_tensor *rest = tw__ints_tensor(size->dims, size->rank, TW_INT32), *axis = tw_tensor_int(0);
+    tw_auto tw_tensor *zero = tw_tensor_new(dtype, TW_SCALAR, NULL);
+    tw_auto tw_tensor *dims = batch && rest && axis ? tw__call(&tw__op_ConcatV2, TW_IN(batch, rest, axis), 3, NULL, 0) : NULL;
+    tw_auto tw_tensor *filled = dims && zero ? TW_BINARY(Fill, dims, zero) : NULL;
+    return filled ? tw__reshape(filled, &shape) : NULL; /* as one of known rank */
+}
+
+static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x, const tw_value *initial, tw_tensor **states)
+{
+    if (initial->kind != TW_VALUE_NONE) {
+        int count = tw__states_flatten(initial, states, 0);
+        if (count != s->count)
+            return tw__fail(TW_VALUE_ERROR, "Layer %s expects %d state(s), but it received %d initial state(s). Input received: initial_state",
+                            rnn->layer.name, s->count, count < 0 ? 0 : count);
+        for (int i = 0; i < count; i++)
+            tw_retain(states[i]);
+        return TW_OK;
+    }
+    tw_shape sizes[TW_MOST_STATES];
+    if (tw__states_sizes(&s->sizes, sizes, 0) != s->count)
+        return tw__fail(TW_VALUE_ERROR, "layer %s: the cell's `state_size` is no structure of integers and shapes", rnn->layer.name);
+    for (int i = 0; i < s->count; i++) {
+        states[i] = rnn->stateful ? tw__variable_read(rnn->states[i]) : zeros_for(x, rnn->time_major ? 1 : 0, &sizes[i], rnn->layer.dtype);
+        if (!states[i])
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+static tw_status keep_states(tw__rnn *rnn, tw_tensor *const *states)
+{
+    for (int64_t i = 0; rnn->stateful && i < rnn->state_count; i++)
+        TW_TRY(tw__apply(&tw__op_AssignVariableOp, TW_IN(rnn->states[i]->handle, states[i]), 2, NULL, 0, NULL, &(int){ 0 }));
+    return TW_OK;
+}
+
+static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states, tw_tensor **outputs)
+{
+    tw__cell *own = tw__cell_of(rnn->cell);
+    if (own)
+        tw__cell_reset_masks(own);
+    int64_t length = s->inputs->shape.dims[0];
+    bool block = tw__sequence_fits_block(own, s);
+    if (length == 0 || (length < 0 && rnn->unroll && !block))
+        return tw__fail(TW_VALUE_ERROR, "Cannot unroll a RNN if the time dimension is undefined or equal to 0 (layer \"%s\")", rnn->layer.name);
+    if (block)
+        return tw__sequence_block(own, s, rnn->return_sequences, rnn->return_state || rnn->stateful, states, outputs);
+    if (length > 0 && (!tw__tracing || rnn->unroll || length <= 64))
+        return tw__sequence_steps(s, length, rnn->return_sequences, states, outputs);
+    if (own && s->training == 1) { /* masks of dropout are made outside of the loop */
+        tw_auto tw_tensor *x = TW_G3(GatherV2, tw_retain(s->inputs), tw_tensor_int(0), tw_tensor_int(0));
+        TW_TRY(x ? tw__cell_make_masks(own, x, states[0], s->training) : tw__error_status());
+        own->masks_graph = NULL;
+    }
+    return tw__sequence_loop(s, rnn->return_sequences, states, outputs);
+}
+
+enum { INPUTS, INITIAL, CONSTANTS, MASK };
+static const char rnn_arguments[] = "inputs initial_state constants mask training";
+
+static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
+{
+    tw__rnn *rnn = (tw__rnn *)self;
+    tw_tensor *states[TW_MOST_STATES] = { 0 }, *outputs = NULL, *x = tw__value_first_tensor(&given[INPUTS]), *mask = tw__value_first_tensor(&given[MASK]);
+    tw_value result = tw__value_none(), initial = given[INITIAL], rest = tw__value_none();
+    if (given[CONSTANTS].kind != TW_VALUE_NONE) {
+        tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": constants are not supported", tw_class_name(self), self->name);
+        return result;
+    }
+    if (tw__value_is_list(&given[INPUTS]) && given[INPUTS].list.count > 1) { /* [inputs, states…] */
+        rest = (tw_value){ .kind = TW_VALUE_LIST, .list = { given[INPUTS].list.items + 1, given[INPUTS].list.count - 1 } };
+        initial = rest;
+    }
+    if (!x || x->shape.rank < 3) {
+        char *text = x ? tw__shape_tuple(&x->shape) : NULL;
+        tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=3, found ndim=%d. Full shape received: %s",
+                 self->name, x ? x->shape.rank : 0, text ? text : "");
+        tw__free(text);
+        return result;
+    }
+    tw__sequence s = { .cell = rnn->cell, .sizes = tw__cell_state_sizes(rnn->cell), .training = training, .zero_masked = rnn->zero_output_for_mask };
+    s.count = tw__states_count(&s.sizes);
+    tw_auto tw_tensor *steps = rnn->time_major ? tw_retain(x) : swap(tw_retain(x));
+    tw_auto tw_tensor *flags = mask ? (rnn->time_major ? tw_retain(mask) : swap(tw_retain(mask))) : NULL;
+    if (rnn->go_backwards) {
+        steps = reversed(steps);
+        flags = flags ? reversed(flags) : NULL;
+    }
+    s.inputs = steps;
+    s.mask = flags;
+    bool good = s.sizes.kind != TW_VALUE_NONE && s.count <= TW_MOST_STATES && steps && (!mask || flags) &&
+                first_states(rnn, &s, x, &initial, states) == TW_OK && run_sequence(rnn, &s, states, &outputs) == TW_OK &&
+                keep_states(rnn, states) == TW_OK;
+    if (good && rnn->return_sequences && !rnn->time_major)
+        outputs = swap(outputs);
+    if (good && outputs && !rnn->return_state) {
+        result = tw__value_tensor(outputs);
+        outputs = NULL;
+    } else if (good && outputs) {
+        int at = 0;
+        tw_value nested = tw__states_restore(&s.sizes, states, &at);
+        int64_t count = tw__value_is_list(&nested) ? nested.list.count : 1;
+        tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items);
+        if (items) {
+            items[0] = tw__value_tensor(outputs);
+            outputs = NULL;
+            if (tw__value_is_list(&nested))
+                memcpy(items + 1, nested.list.items, (size_t)count * sizeof *items);
+            else
+                items[1] = nested;
+            result = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, count + 1 } };
+            if (tw__value_is_list(&nested))
+                tw__free(nested.list.items);
+        } else {
+            tw_value_free(&nested);
+        }
+    }
+    tw_value_free(&s.sizes);
+    tw__tensors_release(states, TW_MOST_STATES);
+    tw_release(outputs);
+    return result;
+}
+
+/* ---- building ---- */
+
+static tw_status make_states(tw__rnn *rnn, int64_t batch)
+{
+    tw_value sizes = tw__cell_state_sizes(rnn->cell);
+    tw_shape flat[TW_MOST_STATES];
+    int count = tw__states_sizes(&sizes, flat, 0);
+    tw_value_free(&sizes);
+    if (batch < 0 || count < 0)
+        return tw__fail(TW_VALUE_ERROR,
+                        "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input tensors: \n- If using a Sequential "
+                        "model, specify the batch size by passing a `batch_input_shape` argument to your first layer.\n- If using the functional API, "
+                        "specify the batch size by passing a `batch_shape` argument to your Input layer.");
+    rnn->states = tw__alloc_array((size_t)count, sizeof *rnn->states);
+    if (!rnn->states)
+        return tw__error_status();
+    tw__outside outside = tw__root_begin();
+    tw_status status = TW_OK;
+    for (int i = 0; i < count && status == TW_OK; i++) {
+        tw_shape shape = { .rank = flat[i].rank + 1, .dims = { batch } };
+        memcpy(shape.dims + 1, flat[i].dims, (size_t)flat[i].rank * sizeof *shape.dims);
+        tw_auto tw_tensor *zeros = tw_tensor_new(rnn->layer.dtype, shape, NULL);
+        char *name = tw__format("%s/Variable", rnn->layer.name);
+        rnn->states[i] = zeros && name ? tw__variable_new(zeros, name, false, &shape) : NULL;
+        tw__free(name);
+        status = rnn->states[i] ? TW_OK : tw__error_status();
+        rnn->state_count += rnn->states[i] != NULL;
+    }
+    tw__outside_end(outside);
+    return status;
+}
+
+static tw_status rnn_build(tw_layer *self, const tw_shape *input)
+{
+    tw__rnn *rnn = (tw__rnn *)self;
+    if (input->rank < 3) {
+        char *text = tw__shape_tuple(input);
+        tw__fail(TW_VALUE_ERROR, "Input 0 of layer \"%s\" is incompatible with the layer: expected ndim=3, found ndim=%d. Full shape received: %s",
+                 self->name, input->rank, text ? text : "");
+        tw__free(text);
+        return tw__error_status();
+    }
+    tw_shape step = { .rank = input->rank - 1, .dims = { input->dims[rnn->time_major ? 1 : 0] } };
+    memcpy(step.dims + 1, input->dims + 2, (size_t)(input->rank - 2) * sizeof *step.dims);
+    if (!rnn->cell->foreign_call) { /* cells of an embedding language are built by their first call */
+        TW_TRY(tw__layer_begin(rnn->cell));
+        tw_status status = tw__layer_build(rnn->cell, &step);
+        tw__layer_end(rnn->cell);
+        TW_TRY(status);
+        if (tw__is(rnn->cell, &tw__class_layers_stacked_rnn_cells))
+            tw__layer_built_for(rnn->cell, tw__value_none()); /* as in Keras, whose configs show it */
+    }
+    return rnn->stateful && !rnn->states ? make_states(rnn, step.dims[0]) : TW_OK;
+}
+
+/* The size of the last cell's output: its first state's. */
+static int64_t output_size(tw_layer *cell)
+{
+    if (tw__is(cell, &tw__class_layers_stacked_rnn_cells)) {
+        const tw_layers_stacked_rnn_cells_args *args = tw_object_config(cell);
+        return args->cells.count ? output_size(args->cells.items[args->cells.count - 1]) : -1;
+    }
+    tw_value size = tw__value_none();
+    if (!tw__cell_of(cell) && cell->foreign_attribute && cell->foreign_attribute(cell, "output_size", &size) && size.kind == TW_VALUE_INT)
+        return size.i;
+    tw_value_free(&size);
+    tw_clear_error();
+    tw_value sizes = tw__cell_state_sizes(cell);
+    tw_shape flat[TW_MOST_STATES];
+    int count = tw__states_sizes(&sizes, flat, 0);
+    tw_value_free(&sizes);
+    return count > 0 && flat[0].rank ? flat[0].dims[flat[0].rank - 1] : -1;
+}
+
+static tw_status rnn_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    tw__rnn *rnn = (tw__rnn *)self;
+    int64_t size = output_size(rnn->cell), first = input->dims[0], second = input->dims[1];
+    *output = rnn->return_sequences ? TW_SHAPE(first, second, size) : TW_SHAPE(rnn->time_major ? second : first, size);
+    return TW_OK;
+}
+
+static tw_tensor *rnn_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
+{
+    (void)input;
+    return ((tw__rnn *)self)->return_sequences ? tw_retain(mask) : NULL;
+}
+
+tw_status tw__rnn_setup(tw__rnn *rnn, tw_layer *cell)
+{
+    rnn->layer.supports_masking = true;
+    rnn->cell = cell;
+    tw_status status = cell ? tw__track(&rnn->layer.trackable, "cell", cell) : tw__error_status();
+    tw_release(cell);
+    return status;
+}
+
+static void rnn_visit(void *self, tw__visitor visitor, void *context)
+{
+    tw__rnn *rnn = self;
+    for (int64_t i = 0; i < rnn->state_count; i++)
+        visitor(context, &rnn->states[i]->trackable.object);
+}
+
+static void rnn_clear(void *self)
+{
+    tw__rnn *rnn = self;
+    int64_t count = rnn->state_count;
+    tw_variable **states = rnn->states;
+    rnn->states = NULL;
+    rnn->state_count = 0;
+    for (int64_t i = 0; i < count; i++)
+        tw_release(states[i]);
+    tw__free(states);
+}
+
+static tw_status rnn_init(void *self, const void *given)
+{
+    tw__rnn *rnn = self;
+    const tw_layers_rnn_args *args = given;
+    if (tw_class_of(self) != &tw__class_layers_rnn)
+        return TW_OK; /* LSTM and the others make their cell */
+    rnn->return_sequences = args->return_sequences;
+    rnn->return_state = args->return_state;
+    rnn->go_backwards = args->go_backwards;
+    rnn->stateful = args->stateful;
+    rnn->unroll = args->unroll;
+    rnn->time_major = args->time_major;
+    rnn->zero_output_for_mask = args->zero_output_for_mask;
+    if (args->cell.count < 1)
+        return tw__fail(TW_VALUE_ERROR, "RNN \"%s\": no cell was given", rnn->layer.name);
+    tw_layers_stacked_rnn_cells_args several = { .cells = args->cell };
+    if (args->cell.count == 1)
+        return tw__rnn_setup(rnn, tw_retain(args->cell.items[0]));
+    tw_args_complete(tw_class_signature(&tw__class_layers_stacked_rnn_cells), &several);
+    return tw__rnn_setup(rnn, tw_class_make(&tw__class_layers_stacked_rnn_cells, &several));
+}
+
+static void rnn_config(tw_layer *self, tw__dict *dict)
+{
+    const tw__rnn *rnn = (tw__rnn *)self;
+    if (tw_class_of(self) == &tw__class_layers_rnn)
+        tw__dict_put(dict, "cell", tw__serialize(rnn->cell, "keras.layers"));
+    if (rnn->zero_output_for_mask)
+        tw__dict_put(dict, "zero_output_for_mask", (tw_value){ .kind = TW_VALUE_BOOL, .b = true });
+}
+
+static const tw__layer_methods rnn_methods = { .build = rnn_build, .arguments = rnn_arguments, .call_values = rnn_call,
+                                               .output_shape = rnn_output_shape, .mask = rnn_mask, .config = rnn_config,
+                                               .own_config = " cell zero_output_for_mask " };
+
+TW_CLASS(layers_rnn,
+    "keras.layers.RNN(cell: list<layer>, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, "
+    "stateful: bool = False, unroll: bool = False, time_major: bool = False, zero_output_for_mask: bool = False, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw__rnn), .init = rnn_init, .destroy = rnn_clear, .visit = rnn_visit, .clear = rnn_clear,
+    .methods = &rnn_methods,
+    .doc = "A recurrent layer made of a cell, or of several one above the other.");
+
+TW_PROPERTY(rnn_states, "keras.layers.RNN.states(self: layer) -> list<variable>", "The states of a stateful layer.")
+{
+    tw__rnn *rnn = (tw__rnn *)args->self;
+    void **items = tw__alloc_array((size_t)rnn->state_count + 1, sizeof *items);
+    for (int64_t i = 0; items && i < rnn->state_count; i++)
+        items[i] = tw_retain(rnn->states[i]);
+    return (tw_objects){ items, items ? rnn->state_count : 0 };
+}
+
+TW_METHOD(rnn_reset_states, "keras.layers.RNN.reset_states(self: layer, states: tensors = None)",
+          "Sets the states of a stateful layer to zeros, or to the given values.")
+{
+    tw__rnn *rnn = (tw__rnn *)args->self;
+    if (!rnn->stateful)
+        return tw__fail(TW_ATTRIBUTE_ERROR, "Layer must be stateful.");
+    if (args->states.count && args->states.count != rnn->state_count)
+        return tw__fail(TW_VALUE_ERROR, "Layer %s expects %lld states, but it received %lld state values.", rnn->layer.name,
+                        (long long)rnn->state_count, (long long)args->states.count);
+    for (int64_t i = 0; i < rnn->state_count; i++) {
+        tw_variable *variable = rnn->states[i];
+        tw_auto tw_tensor *value = args->states.count ? tw_retain(args->states.items[i])
+                                                      : tw_tensor_new(rnn->layer.dtype, variable->resource->shape, NULL);
+        if (!value)
+            return tw__error_status();
+        TW_TRY(tw__apply(&tw__op_AssignVariableOp, TW_IN(variable->handle, value), 2, NULL, 0, NULL, &(int){ 0 }));
+    }
+    return TW_OK;
+}
+
+TW_METHOD(model_reset_states, "keras.Model.reset_states(self: layer)", "Sets the states of all stateful layers to zeros.")
+{
+    tw_layer **layers;
+    int64_t count;
+    TW_TRY(tw__collect_layers(&args->self->trackable, true, &layers, &count));
+    tw_status status = TW_OK;
+    for (int64_t i = 0; i < count && status == TW_OK; i++) {
+        bool keeps = tw__is(layers[i], &tw__class_layers_rnn) && ((tw__rnn *)layers[i])->stateful;
+        status = keeps ? tw__impl_rnn_reset_states(&(tw_rnn_reset_states_args){ .self = layers[i] }) : TW_OK;
+    }
+    tw__free(layers);
+    return status;
+}
+
+/* ---- cells one above the other ---- */
+
+static tw_status stacked_init(void *self, const void *given)
+{
+    tw_layer *layer = self;
+    const tw_layers_stacked_rnn_cells_args *args = given;
+    tw_auto tw_trackable *list = tw__container_new();
+    if (!list)
+        return tw__error_status();
+    for (int64_t i = 0; i < args->cells.count; i++)
+        TW_TRY(tw__container_append(list, args->cells.items[i]));
+    return tw__track(&layer->trackable, "cells", list);
+}
+
+static tw_status stacked_build(tw_layer *self, const tw_shape *input)
+{
+    const tw_layers_stacked_rnn_cells_args *args = tw_object_config(self);
+    tw_shape shape = *input;
+    for (int64_t i = 0; i < args->cells.count; i++) {
+        tw_layer *cell = args->cells.items[i];
+        if (!cell->foreign_call) {
+            TW_TRY(tw__layer_begin(cell));
+            tw_status status = tw__layer_build(cell, &shape);
+            tw__layer_end(cell);
+            TW_TRY(status);
+        }
+        shape.dims[shape.rank - 1] = output_size(cell);
+    }
+    return TW_OK;
+}
+
+static tw_value stacked_call(tw_layer *self, const tw_value *given, int training)
+{
+    const tw_layers_stacked_rnn_cells_args *args = tw_object_config(self);
+    tw_tensor *states[TW_MOST_STATES], *made[TW_MOST_STATES] = { 0 }, *x = given[0].kind == TW_VALUE_TENSOR ? tw_retain(given[0].tensor) : NULL;
+    tw_value sizes = tw__cell_state_sizes(self), result = tw__value_none();
+    int count = tw__states_flatten(&given[1], states, 0), at = 0;
+    if (!x || sizes.kind == TW_VALUE_NONE || count != tw__states_count(&sizes))
+        tw__fail(TW_VALUE_ERROR, "StackedRNNCells \"%s\": states must be as many as the cells have together", self->name);
+    bool good = tw_error_code() == TW_OK;
+    for (int64_t i = 0; good && i < args->cells.count; i++) {
+        tw__sequence one = { .cell = args->cells.items[i], .sizes = sizes.list.items[i], .training = training };
+        one.count = tw__states_count(&one.sizes);
+        tw_tensor *output = NULL;
+        good = tw__cell_step_any(&one, x, states + at, &output, made + at) == TW_OK;
+        at += one.count;
+        if (good) {
+            tw_release(x);
+            x = output;
+        }
+    }
+    int from = 0;
+    tw_value *items = good ? tw__alloc_array(2, sizeof *items) : NULL;
+    if (items) {
+        items[0] = tw__value_tensor(tw_retain(x));
+        items[1] = tw__states_restore(&sizes, made, &from);
+        result = (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 2 } };
+    }
+    tw__tensors_release(made, TW_MOST_STATES);
+    tw_release(x);
+    tw_value_free(&sizes);
+    return result;
+}
+
+static void stacked_config(tw_layer *self, tw__dict *dict)
+{
+    const tw_layers_stacked_rnn_cells_args *args = tw_object_config(self);
+    tw_value *items = tw__alloc_array((size_t)args->cells.count + 1, sizeof *items);
+    for (int64_t i = 0; items && i < args->cells.count; i++)
+        items[i] = tw__serialize(args->cells.items[i], "keras.layers");
+    tw__dict_put(dict, "cells", (tw_value){ .kind = TW_VALUE_LIST, .list = { items, items ? args->cells.count : 0 } });
+}
+
+static const tw__layer_methods stacked_methods = { .build = stacked_build, .arguments = "inputs states constants training", .call_values = stacked_call,
+                                                   .config = stacked_config, .own_config = " cells " };
+
+TW_CLASS(layers_stacked_rnn_cells, "keras.layers.StackedRNNCells(cells: list<layer>, **layer) -> layer",
+    .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw_layer), .init = stacked_init, .methods = &stacked_methods,
+    .doc = "Cells that work as one: each takes the output of the one below.");
+
+TW_CLASS(layers_abstract_rnn_cell, "keras.layers.AbstractRNNCell(**layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer),
+    .doc = "A cell to be subclassed: it has state_size and output_size, and call(inputs, states) gives (output, states).");
+
+/* ---- what cells answer ---- */
+
+TW_PROPERTY(cell_state_size,
+            "keras.layers.AbstractRNNCell.state_size(self: layer) -> value", "The sizes of the states.")
+{
+    return tw__cell_state_sizes(args->self);
+}
+
+TW_PROPERTY(cell_output_size,
+            "keras.layers.AbstractRNNCell.output_size(self: layer) -> int", "The size of the output.")
+{
+    return output_size(args->self);
+}
+
+TW_METHOD(cell_get_initial_state,
+          "keras.layers.AbstractRNNCell.get_initial_state(self: layer, inputs: tensor = None, batch_size: int = None, dtype: dtype = None) -> value",
+          "States of zeros.")
+{
+    tw_value sizes = tw__cell_state_sizes(args->self), result = tw__value_none();
+    tw_shape flat[TW_MOST_STATES];
+    tw_tensor *zeros[TW_MOST_STATES] = { 0 };
+    int count = tw__states_sizes(&sizes, flat, 0), at = 0;
+    tw_dtype dtype = args->dtype ? args->dtype : args->inputs ? args->inputs->dtype : args->self->dtype;
+    bool good = count > 0;
+    if (!args->inputs && args->batch_size == TW_NO_INT)
+        good = tw__fail(TW_VALUE_ERROR, "batch_size and dtype are required while constructing initial state. Received: batch_size=None") == TW_OK;
+    for (int i = 0; good && i < count; i++) {
+        tw_shape shape = { .rank = flat[i].rank + 1, .dims = { args->batch_size } };
+        memcpy(shape.dims + 1, flat[i].dims, (size_t)flat[i].rank * sizeof *shape.dims);
+        zeros[i] = args->inputs ? zeros_for(args->inputs, 0, &flat[i], dtype) : tw_tensor_new(dtype, shape, NULL);
+        good = zeros[i] != NULL;
+    }
+    if (good)
+        result = tw__states_restore(&sizes, zeros, &at);
+    tw__tensors_release(zeros, count < 0 ? 0 : count);
+    tw_value_free(&sizes);
+    return result;
+}
+
+TW_METHOD(cell_reset_masks,
+          "keras.layers.AbstractRNNCell.reset_dropout_mask|keras.layers.AbstractRNNCell.reset_recurrent_dropout_mask(self: layer)", "Forgets which elements dropout takes away.")
+{
+    tw__cell *cell = tw__cell_of(args->self);
+    if (cell)
+        tw__cell_reset_masks(cell);
+    return TW_OK;
+}

@@ -1,0 +1,380 @@
+/* SimpleRNNCell, LSTMCell, GRUCell: one step of a recurrent layer. Gates stand side by side in the weights: LSTM input, forget, candidate,
+ * output; GRU update, reset, candidate. cell(inputs, states) gives (output, states). `implementation` is Keras's choice between two ways to the same
+ * values; here there is one. */
+#include "api/nn.h"
+#include "graph/graph.h"
+#include "keras/constraints/constraints.h"
+#include "keras/initializers/initializers.h"
+#include "keras/layers/recurrent.h"
+#include "keras/regularizers/regularizers.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+
+static const int gates_of[] = { [TW_CELL_SIMPLE] = 1, [TW_CELL_LSTM] = 4, [TW_CELL_GRU] = 3 };
+
+tw__cell *tw__cell_of(tw_layer *layer)
+{
+    bool ours = tw__is(layer, &tw__class_layers_simple_rnn_cell) || tw__is(layer, &tw__class_layers_lstm_cell) || tw__is(layer, &tw__class_layers_gru_cell);
+    return ours && !layer->foreign_call ? (tw__cell *)layer : NULL;
+}
+
+int tw__cell_state_count(const tw__cell *cell)
+{
+    return cell->kind == TW_CELL_LSTM ? 2 : 1;
+}
+
+/* ---- weights ---- */
+
+/* A bias whose part for the forget gate is 1. */
+typedef struct forget_bias {
+    tw_initializer initializer;
+    tw_initializer *others; /* a reference */
+} forget_bias;
+
+static void forget_bias_destroy(void *self)
+{
+    tw_release(((forget_bias *)self)->others);
+}
+
+static tw_tensor *forget_bias_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
+{
+    int64_t units = shape->dims[0] / 4;
+    tw_shape one = TW_SHAPE(units), two = TW_SHAPE(2 * units);
+    tw_tensor *zero = tw__initializer_make(((forget_bias *)self)->others, &one, dtype);
+    tw_auto tw_tensor *first = zero, *rest = tw__initializer_make(((forget_bias *)self)->others, &two, dtype);
+    tw_auto tw_tensor *like = zero ? TW_UNARY(OnesLike, zero) : NULL, *axis = tw_tensor_int(0);
+    return first && rest && like && axis ? tw__call(&tw__op_ConcatV2, TW_IN(first, like, rest, axis), 4, NULL, 0) : NULL;
+}
+
+static const tw__initializer_methods forget_bias_methods = { forget_bias_make };
+static const tw_class forget_bias_class = { .name = "UnitForgetBias", .parent = &tw__class_initializer, .size = sizeof(forget_bias),
+                                            .destroy = forget_bias_destroy, .methods = &forget_bias_methods };
+
+static tw_status add_bias(tw__cell *cell)
+{
+    int64_t wide = gates_of[cell->kind] * cell->units;
+    tw_shape shape = cell->kind == TW_CELL_GRU && cell->reset_after ? TW_SHAPE(2, wide) : TW_SHAPE(wide);
+    tw_named initializer = cell->bias_initializer;
+    tw_auto forget_bias *with_ones = NULL;
+    if (cell->kind == TW_CELL_LSTM && cell->unit_forget_bias) {
+        with_ones = tw__object_new(&forget_bias_class);
+        if (!with_ones || !(with_ones->others = tw__initializer_get(initializer ? initializer : "zeros")))
+            return tw__error_status();
+        initializer = with_ones;
+    }
+    return tw__layer_add_weight(&cell->layer, "bias", &shape, cell->layer.dtype, initializer, true) ? TW_OK : tw__error_status();
+}
+
+static tw_status cell_build(tw_layer *self, const tw_shape *input)
+{
+    tw__cell *cell = (tw__cell *)self;
+    int64_t size = input->rank > 0 ? input->dims[input->rank - 1] : -1, wide = gates_of[cell->kind] * cell->units;
+    if (size < 0)
+        return tw__fail(TW_VALUE_ERROR, "%s \"%s\": the last dimension of the inputs is not known, the shape is %s", tw_class_name(self), self->name,
+                        tw__shape_text(input));
+    tw_shape kernel = TW_SHAPE(size, wide), recurrent = TW_SHAPE(cell->units, wide);
+    if (!tw__layer_add_weight(self, "kernel", &kernel, self->dtype, cell->kernel_initializer, true) ||
+        !tw__layer_add_weight(self, "recurrent_kernel", &recurrent, self->dtype, cell->recurrent_initializer, true))
+        return tw__error_status();
+    return cell->has_bias ? add_bias(cell) : TW_OK;
+}
+
+/* ---- dropout ---- */
+
+void tw__cell_reset_masks(tw__cell *cell)
+{
+    for (int i = 0; i < 2; i++) {
+        tw_release(cell->masks[i]);
+        cell->masks[i] = NULL;
+    }
+}
+
+tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state, int training)
+{
+    double rates[2] = { cell->dropout, cell->recurrent_dropout };
+    tw_tensor *like[2] = { input, state };
+    if (cell->masks_graph != tw__tracing)
+        tw__cell_reset_masks(cell);
+    cell->masks_graph = tw__tracing;
+    for (int i = 0; i < 2 && training == 1; i++) {
+        if (rates[i] == 0 || cell->masks[i])
+            continue;
+        tw_auto tw_tensor *ones = TW_UNARY(OnesLike, like[i]);
+        cell->masks[i] = ones ? tw__dropout(ones, rates[i], NULL, TW_NO_INT, NULL) : NULL;
+        if (!cell->masks[i])
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+/* ---- steps ---- */
+
+static tw_tensor *times(tw_tensor *x, tw_tensor *weights)
+{
+    return TW_BINARY(MatMul, x, weights);
+}
+
+static tw_tensor *with_bias(tw__cell *cell, tw_tensor *sum) /* takes it */
+{
+    if (!cell->has_bias)
+        return sum;
+    return TW_G2(BiasAdd, sum, tw__layer_read(&cell->layer, "bias"));
+}
+
+/* Equal parts along the last axis; takes x. */
+static tw_status split(tw_tensor *x, int count, tw_tensor **parts)
+{
+    tw_auto tw_tensor *whole = x, *axis = tw_tensor_int(1);
+    int made = count;
+    return x && axis ? tw__apply(&tw__op_Split, TW_IN(axis, x), 2, TW_WITH(TW_A_INT("num_split", count)), 1, parts, &made) : tw__error_status();
+}
+
+static tw_tensor *activate(const tw__activation *function, tw_tensor *x) /* takes it */
+{
+    tw_tensor *y = x ? tw__activation_call(function, x) : NULL;
+    tw_release(x);
+    return y;
+}
+
+static tw_status simple_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor **next)
+{
+    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"), *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
+    if (!kernel || !recurrent)
+        return tw__error_status();
+    next[0] = activate(&cell->activation, TW_G2(AddV2, with_bias(cell, times(x, kernel)), times(h, recurrent)));
+    return next[0] ? TW_OK : tw__error_status();
+}
+
+static tw_status lstm_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor *c, tw_tensor **next)
+{
+    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"), *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
+    tw_tensor *z[4] = { 0 };
+    if (!kernel || !recurrent)
+        return tw__error_status();
+    TW_TRY(split(with_bias(cell, TW_G2(AddV2, times(x, kernel), times(h, recurrent))), 4, z));
+    tw_tensor *input = activate(&cell->recurrent_activation, z[0]), *forget = activate(&cell->recurrent_activation, z[1]);
+    tw_tensor *kept = TW_G2(Mul, forget, tw_retain(c)), *added = TW_G2(Mul, input, activate(&cell->activation, z[2]));
+    tw_tensor *cell_state = TW_G2(AddV2, kept, added), *output = activate(&cell->recurrent_activation, z[3]);
+    next[1] = cell_state;
+    next[0] = TW_G2(Mul, output, activate(&cell->activation, tw_retain(cell_state)));
+    return next[0] && next[1] ? TW_OK : tw__error_status();
+}
+
+/* Row `row` of a matrix. */
+static tw_tensor *row_of(tw_tensor *matrix, int row)
+{
+    tw_auto tw_tensor *index = tw_tensor_int(row), *axis = tw_tensor_int(0);
+    return index && axis ? tw__call(&tw__op_GatherV2, TW_IN(matrix, index, axis), 3, NULL, 0) : NULL;
+}
+
+/* Columns [from, from + count) of a matrix. */
+static tw_tensor *columns_of(tw_tensor *matrix, int64_t from, int64_t count)
+{
+    tw_auto tw_tensor *begin = tw__ints_tensor((int64_t[]){ 0, from }, 2, TW_INT32), *size = tw__ints_tensor((int64_t[]){ -1, count }, 2, TW_INT32);
+    return begin && size ? tw__call(&tw__op_Slice, TW_IN(matrix, begin, size), 3, NULL, 0) : NULL;
+}
+
+static tw_status gru_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor **next)
+{
+    tw_auto tw_tensor *kernel = tw__layer_read(&cell->layer, "kernel"), *recurrent = tw__layer_read(&cell->layer, "recurrent_kernel");
+    tw_auto tw_tensor *bias = cell->has_bias ? tw__layer_read(&cell->layer, "bias") : NULL;
+    tw_tensor *from_x[3] = { 0 }, *from_h[3] = { 0 };
+    if (!kernel || !recurrent || (cell->has_bias && !bias))
+        return tw__error_status();
+    tw_tensor *inputs = times(x, kernel), *inner;
+    if (bias)
+        inputs = TW_G2(BiasAdd, inputs, cell->reset_after ? row_of(bias, 0) : tw_retain(bias));
+    TW_TRY(split(inputs, 3, from_x));
+    tw_tensor *candidate = NULL;
+    const tw__activation *gate = &cell->recurrent_activation;
+    if (cell->reset_after) {
+        inner = times(h, recurrent);
+        if (bias)
+            inner = TW_G2(BiasAdd, inner, row_of(bias, 1));
+        if (split(inner, 3, from_h) != TW_OK) {
+            for (int i = 0; i < 3; i++)
+                tw_release(from_x[i]);
+            return tw__error_status();
+        }
+    } else {
+        tw_auto tw_tensor *both = columns_of(recurrent, 0, 2 * cell->units);
+        if (split(both ? times(h, both) : NULL, 2, from_h) != TW_OK) {
+            for (int i = 0; i < 3; i++)
+                tw_release(from_x[i]);
+            return tw__error_status();
+        }
+    }
+    tw_auto tw_tensor *update = activate(gate, TW_G2(AddV2, from_x[0], from_h[0]));
+    tw_tensor *reset = activate(gate, TW_G2(AddV2, from_x[1], from_h[1]));
+    if (cell->reset_after) {
+        candidate = TW_G2(Mul, reset, from_h[2]);
+    } else {
+        tw_auto tw_tensor *third = columns_of(recurrent, 2 * cell->units, cell->units), *kept = TW_G2(Mul, reset, tw_retain(h));
+        candidate = third && kept ? times(kept, third) : NULL;
+    }
+    candidate = activate(&cell->activation, TW_G2(AddV2, from_x[2], candidate));
+    tw_tensor *old = TW_G2(Mul, tw_retain(update), tw_retain(h)), *rest = TW_G2(Sub, tw__grad_constant(1, h), tw_retain(update));
+    next[0] = TW_G2(AddV2, old, TW_G2(Mul, rest, candidate));
+    return next[0] ? TW_OK : tw__error_status();
+}
+
+tw_status tw__cell_step(tw__cell *cell, tw_tensor *input, tw_tensor *const *states, int training, tw_tensor **next)
+{
+    next[0] = next[tw__cell_state_count(cell) - 1] = NULL;
+    TW_TRY(tw__cell_make_masks(cell, input, states[0], training));
+    bool drops = training == 1;
+    tw_auto tw_tensor *x = drops && cell->masks[0] ? TW_BINARY(Mul, input, cell->masks[0]) : tw_retain(input);
+    tw_auto tw_tensor *h = drops && cell->masks[1] ? TW_BINARY(Mul, states[0], cell->masks[1]) : tw_retain(states[0]);
+    if (!x || !h)
+        return tw__error_status();
+    tw_status status = cell->kind == TW_CELL_LSTM  ? lstm_step(cell, x, h, states[1], next)
+                       : cell->kind == TW_CELL_GRU ? gru_step(cell, x, h, next)
+                                                   : simple_step(cell, x, h, next);
+    if (status != TW_OK) {
+        tw_release(next[0]);
+        if (next[0] != next[tw__cell_state_count(cell) - 1])
+            tw_release(next[tw__cell_state_count(cell) - 1]);
+    }
+    return status;
+}
+
+static tw_value cell_call(tw_layer *self, const tw_value *given, int training)
+{
+    tw__cell *cell = (tw__cell *)self;
+    int count = tw__cell_state_count(cell);
+    tw_value result = { .kind = TW_VALUE_NONE };
+    tw_tensor *states[2], *next[2];
+    bool listed = given[1].kind == TW_VALUE_LIST || given[1].kind == TW_VALUE_TUPLE;
+    for (int i = 0; i < count; i++) {
+        const tw_value *state = listed ? (i < given[1].list.count ? &given[1].list.items[i] : NULL) : i == 0 ? &given[1] : NULL;
+        states[i] = state && state->kind == TW_VALUE_TENSOR ? state->tensor : NULL;
+        if (!states[i]) {
+            tw__fail(TW_VALUE_ERROR, "%s \"%s\": states are %d tensors of [batch, %lld]", tw_class_name(self), self->name, count,
+                     (long long)cell->units);
+            return result;
+        }
+    }
+    if (given[0].kind != TW_VALUE_TENSOR) {
+        tw__fail(TW_VALUE_ERROR, "%s \"%s\": the input is one tensor", tw_class_name(self), self->name);
+        return result;
+    }
+    if (tw__cell_step(cell, given[0].tensor, states, training, next) != TW_OK)
+        return result;
+    tw_tensor *output = tw_retain(next[0]);
+    tw_value list = listed ? tw__values_list(next, count, false) : tw__value_tensor(next[0]);
+    tw_value *items = tw__alloc_array(2, sizeof *items);
+    if (!items || list.kind == TW_VALUE_NONE) {
+        tw_release(output);
+        tw_value_free(&list);
+        tw__free(items);
+        return result;
+    }
+    items[0] = tw__value_tensor(output);
+    items[1] = list;
+    return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 2 } };
+}
+
+static const tw__layer_methods cell_methods = { .build = cell_build, .arguments = "inputs states training", .call_values = cell_call };
+
+/* ---- the classes ---- */
+
+typedef struct options {
+    tw_named activation, recurrent_activation, initializers[3], regularizers[3], constraints[3];
+    double dropout, recurrent_dropout;
+    bool no_bias;
+} options;
+
+static tw_status init(tw__cell *cell, tw__cell_kind kind, int64_t units, const options *o)
+{
+    cell->kind = kind;
+    cell->units = units;
+    cell->has_bias = !o->no_bias;
+    if (units <= 0)
+        return tw__fail(TW_VALUE_ERROR, "Received an invalid value for argument `units`, expected a positive integer, got %lld.", (long long)units);
+    for (int i = 0; i < 3; i++) {
+        TW_TRY(tw__layer_check_initializer(o->initializers[i]));
+        TW_TRY(tw__regularizer_check(o->regularizers[i]));
+        TW_TRY(tw__constraint_check(o->constraints[i]));
+    }
+    cell->kernel_initializer = o->initializers[0];
+    cell->recurrent_initializer = o->initializers[1];
+    cell->bias_initializer = o->initializers[2];
+    cell->dropout = o->dropout < 0 ? 0 : o->dropout > 1 ? 1 : o->dropout;
+    cell->recurrent_dropout = o->recurrent_dropout < 0 ? 0 : o->recurrent_dropout > 1 ? 1 : o->recurrent_dropout;
+    TW_TRY(tw__activation_find(&cell->activation, o->activation));
+    return tw__activation_find(&cell->recurrent_activation, o->recurrent_activation);
+}
+
+static void cell_visit(void *self, tw__visitor visitor, void *context)
+{
+    tw__cell *cell = self;
+    if (cell->activation.object)
+        visitor(context, cell->activation.object);
+    if (cell->recurrent_activation.object)
+        visitor(context, cell->recurrent_activation.object);
+}
+
+static void cell_clear(void *self)
+{
+    tw__cell *cell = self;
+    tw__activation_free(&cell->activation);
+    tw__activation_free(&cell->recurrent_activation);
+    tw__cell_reset_masks(cell);
+}
+
+#define OPTIONS(args, gate)                                                                                                        \
+    &(options){ (args)->activation, gate, { (args)->kernel_initializer, (args)->recurrent_initializer, (args)->bias_initializer },   \
+                { (args)->kernel_regularizer, (args)->recurrent_regularizer, (args)->bias_regularizer },                            \
+                { (args)->kernel_constraint, (args)->recurrent_constraint, (args)->bias_constraint },                               \
+                (args)->dropout, (args)->recurrent_dropout, (args)->no_bias }
+#define CLASS .parent = &tw__class_layers_abstract_rnn_cell, .size = sizeof(tw__cell), .destroy = cell_clear, .visit = cell_visit, .clear = cell_clear, \
+    .methods = &cell_methods
+
+static tw_status simple_init(void *self, const void *given)
+{
+    const tw_layers_simple_rnn_cell_args *args = given;
+    return init(self, TW_CELL_SIMPLE, args->units, OPTIONS(args, NULL));
+}
+
+TW_CLASS(layers_simple_rnn_cell,
+    "keras.layers.SimpleRNNCell(units: int, activation: named<activation> = tanh, use_bias: bool = True, "
+    "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
+    "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
+    "bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
+    "bias_constraint: named<constraint> = None, dropout: float = 0.0, recurrent_dropout: float = 0.0, **layer) -> layer",
+    CLASS, .init = simple_init,
+    .doc = "A step of SimpleRNN: activation(inputs @ kernel + state @ recurrent_kernel + bias).");
+
+static tw_status lstm_init(void *self, const void *given)
+{
+    const tw_layers_lstm_cell_args *args = given;
+    ((tw__cell *)self)->unit_forget_bias = !args->no_unit_forget_bias;
+    return init(self, TW_CELL_LSTM, args->units, OPTIONS(args, args->recurrent_activation));
+}
+
+TW_CLASS(layers_lstm_cell,
+    "keras.layers.LSTMCell(units: int, activation: named<activation> = tanh, recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, "
+    "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
+    "bias_initializer: named<initializer> = zeros, unit_forget_bias: bool = True, kernel_regularizer: named<regularizer> = None, "
+    "recurrent_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, "
+    "recurrent_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, dropout: float = 0.0, "
+    "recurrent_dropout: float = 0.0, implementation: int = 2, **layer) -> layer",
+    CLASS, .init = lstm_init,
+    .doc = "A step of LSTM; the states are the hidden value and the cell's.");
+
+static tw_status gru_init(void *self, const void *given)
+{
+    const tw_layers_gru_cell_args *args = given;
+    ((tw__cell *)self)->reset_after = !args->no_reset_after;
+    return init(self, TW_CELL_GRU, args->units, OPTIONS(args, args->recurrent_activation));
+}
+
+TW_CLASS(layers_gru_cell,
+    "keras.layers.GRUCell(units: int, activation: named<activation> = tanh, recurrent_activation: named<activation> = sigmoid, use_bias: bool = True, "
+    "kernel_initializer: named<initializer> = glorot_uniform, recurrent_initializer: named<initializer> = orthogonal, "
+    "bias_initializer: named<initializer> = zeros, kernel_regularizer: named<regularizer> = None, recurrent_regularizer: named<regularizer> = None, "
+    "bias_regularizer: named<regularizer> = None, kernel_constraint: named<constraint> = None, recurrent_constraint: named<constraint> = None, "
+    "bias_constraint: named<constraint> = None, dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True, "
+    "implementation: int = 2, **layer) -> layer",
+    CLASS, .init = gru_init,
+    .doc = "A step of GRU.");

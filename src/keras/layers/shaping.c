@@ -1,0 +1,348 @@
+/* Layers that move elements: Permute, RepeatVector, UpSampling, ZeroPadding, Cropping of sequences and images. */
+#include "api/image.h"
+#include "keras/layers/layers.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+
+typedef struct shaping {
+    tw_layer layer;
+    int axes; /* 1: sequences, 2: images */
+    bool channels_first;
+    int64_t sizes[4]; /* factors, or before and after of each axis */
+    char interpolation[16];
+} shaping;
+
+static int first_axis(const shaping *layer)
+{
+    return layer->channels_first ? 2 : 1;
+}
+
+/* ---- Permute ---- */
+
+static tw_status permute_init(void *self, const void *given)
+{
+    const tw_layers_permute_args *args = given;
+    bool seen[TW_MAX_RANK + 1] = { 0 };
+    bool good = args->dims.count < TW_MAX_RANK;
+    for (int64_t i = 0; good && i < args->dims.count; i++) {
+        int64_t dim = args->dims.items[i];
+        good = dim >= 1 && dim <= args->dims.count && !seen[dim];
+        if (good)
+            seen[dim] = true;
+    }
+    if (good)
+        return TW_OK;
+    return tw__fail(TW_VALUE_ERROR, "Invalid permutation argument `dims` for Permute Layer \"%s\". The set of indices in `dims` must be consecutive and "
+                    "start from 1.", ((tw_layer *)self)->name);
+}
+
+static tw_tensor *permute_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    const tw_layers_permute_args *args = tw_object_config(self);
+    int64_t order[TW_MAX_RANK] = { 0 };
+    memcpy(order + 1, args->dims.items, (size_t)args->dims.count * sizeof *order);
+    tw_auto tw_tensor *axes = tw__ints_tensor(order, args->dims.count + 1, TW_INT32);
+    if (tw__layer_need_rank(self, &input->shape, (int)args->dims.count + 1) != TW_OK || !axes)
+        return NULL;
+    return TW_BINARY(Transpose, input, axes);
+}
+
+static tw_status permute_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    const tw_layers_permute_args *args = tw_object_config(self);
+    TW_TRY(tw__layer_need_rank(self, input, (int)args->dims.count + 1));
+    *output = *input;
+    for (int64_t i = 0; i < args->dims.count; i++)
+        output->dims[i + 1] = input->dims[args->dims.items[i]];
+    return TW_OK;
+}
+
+static void permute_config(tw_layer *self, tw__dict *dict)
+{
+    const tw_layers_permute_args *args = tw_object_config(self);
+    tw__dict_put(dict, "dims", tw__sizes_value(args->dims.items, (int)args->dims.count));
+}
+
+static const tw__layer_methods permute_methods = { .call = permute_call, .output_shape = permute_shape, .config = permute_config, .own_config = " dims " };
+
+TW_CLASS(layers_permute, "keras.layers.Permute(dims: ints, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = permute_init, .methods = &permute_methods,
+    .doc = "Exchanges axes; 1 is the first one behind the batch.");
+
+/* ---- RepeatVector ---- */
+
+static tw_tensor *repeat_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    const tw_layers_repeat_vector_args *args = tw_object_config(self);
+    if (tw__layer_need_rank(self, &input->shape, 2) != TW_OK)
+        return NULL;
+    tw_tensor *wide = TW_G2(ExpandDims, tw_retain(input), tw_tensor_int(1));
+    return TW_G2(Tile, wide, tw__ints_tensor((int64_t[]){ 1, args->n, 1 }, 3, TW_INT32));
+}
+
+static tw_status repeat_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    const tw_layers_repeat_vector_args *args = tw_object_config(self);
+    TW_TRY(tw__layer_need_rank(self, input, 2));
+    *output = TW_SHAPE(input->dims[0], args->n, input->dims[1]);
+    return TW_OK;
+}
+
+static const tw__layer_methods repeat_methods = { .call = repeat_call, .output_shape = repeat_shape };
+
+TW_CLASS(layers_repeat_vector, "keras.layers.RepeatVector(n: int, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &repeat_methods,
+    .doc = "[batch, features] n times: [batch, n, features].");
+
+/* ---- UpSampling ---- */
+
+/* Every element along the axis `times` times; takes x. */
+static tw_tensor *repeat_along(tw_tensor *x, int axis, int64_t times)
+{
+    tw_auto tw_tensor *taken = x;
+    if (!x || times == 1)
+        return tw_retain(x);
+    int rank = x->shape.rank;
+    int64_t factors[TW_MAX_RANK];
+    tw_shape shape = x->shape;
+    for (int i = 0; i <= rank; i++)
+        factors[i] = i == axis + 1 ? times : 1;
+    shape.dims[axis] = shape.dims[axis] < 0 ? -1 : shape.dims[axis] * times;
+    tw_auto tw_tensor *tiled = TW_G2(Tile, TW_G2(ExpandDims, tw_retain(x), tw_tensor_int(axis + 1)), tw__ints_tensor(factors, rank + 1, TW_INT32));
+    if (!tiled)
+        return NULL;
+    int unknown = 0;
+    for (int i = 0; i < rank; i++)
+        unknown += shape.dims[i] < 0;
+    if (unknown < 2)
+        return tw__reshape(tiled, &shape);
+    for (int i = 0; i < rank; i++)
+        factors[i] = i == axis ? times : 1;
+    tw_auto tw_tensor *dims = TW_G2(Mul, TW_UNARY(Shape, x), tw__ints_tensor(factors, rank, TW_INT32));
+    return dims ? TW_BINARY(Reshape, tiled, dims) : NULL;
+}
+
+static tw_tensor *resize(const shaping *layer, tw_tensor *images)
+{
+    const tw_shape *shape = &images->shape;
+    if (layer->channels_first || shape->dims[1] < 0 || shape->dims[2] < 0) {
+        tw__fail(TW_UNIMPLEMENTED, "UpSampling2D \"%s\": interpolation=%s needs channels_last and known sizes, the input is %s", layer->layer.name,
+                 layer->interpolation, tw__shape_text(shape));
+        return NULL;
+    }
+    int64_t sizes[2] = { shape->dims[1] * layer->sizes[0], shape->dims[2] * layer->sizes[1] };
+    tw_auto tw_tensor *size = tw__ints_tensor(sizes, 2, TW_INT32);
+    tw_tensor *out = size ? tw__image_resize(images, size, layer->interpolation, false, false) : NULL;
+    if (!out || out->dtype == images->dtype)
+        return out;
+    tw_auto tw_tensor *other = out;
+    return tw__call(&tw__op_Cast, TW_IN(other), 1, TW_WITH(TW_A_TYPE("DstT", images->dtype)), 1);
+}
+
+static tw_tensor *up_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    shaping *layer = (shaping *)self;
+    if (tw__layer_need_rank(self, &input->shape, layer->axes + 2) != TW_OK)
+        return NULL;
+    if (*layer->interpolation && strcmp(layer->interpolation, "nearest") != 0)
+        return resize(layer, input);
+    tw_tensor *x = tw_retain(input);
+    for (int i = 0; i < layer->axes; i++)
+        x = repeat_along(x, first_axis(layer) + i, layer->sizes[i]);
+    return x;
+}
+
+static tw_status up_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    shaping *layer = (shaping *)self;
+    TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
+    *output = *input;
+    for (int i = 0; i < layer->axes; i++) {
+        int64_t *dim = &output->dims[first_axis(layer) + i];
+        *dim = *dim < 0 ? -1 : *dim * layer->sizes[i];
+    }
+    return TW_OK;
+}
+
+static tw_status up1d_init(void *self, const void *given)
+{
+    shaping *layer = self;
+    layer->axes = 1;
+    layer->sizes[0] = ((const tw_layers_up_sampling1d_args *)given)->size;
+    return TW_OK;
+}
+
+static const tw__layer_methods up1d_methods = { .call = up_call, .output_shape = up_shape };
+
+TW_CLASS(layers_up_sampling1d, "keras.layers.UpSampling1D(size: int > 0 = 2, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(shaping), .init = up1d_init, .methods = &up1d_methods,
+    .doc = "Repeats every step of a sequence.");
+
+static void put_format(const shaping *layer, tw__dict *dict)
+{
+    tw__dict_put_str(dict, "data_format", layer->channels_first ? "channels_first" : "channels_last");
+}
+
+static tw_status up2d_init(void *self, const void *given)
+{
+    shaping *layer = self;
+    const tw_layers_up_sampling2d_args *args = given;
+    layer->axes = 2;
+    snprintf(layer->interpolation, sizeof layer->interpolation, "%s", args->interpolation);
+    TW_TRY(tw__layer_channels_first(args->data_format, &layer->channels_first));
+    return tw__layer_sizes("size", args->size, 2, false, layer->sizes);
+}
+
+static void up2d_config(tw_layer *self, tw__dict *dict)
+{
+    tw__dict_put(dict, "size", tw__sizes_value(((shaping *)self)->sizes, 2));
+    put_format((shaping *)self, dict);
+}
+
+static const tw__layer_methods up2d_methods = { .call = up_call, .output_shape = up_shape, .config = up2d_config, .own_config = " size data_format " };
+
+TW_CLASS(layers_up_sampling2d,
+    "keras.layers.UpSampling2D(size: ints = (2, 2), data_format: str = None, interpolation: str {area, bicubic, bilinear, gaussian, lanczos3, "
+    "lanczos5, mitchellcubic, nearest} = nearest, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(shaping), .init = up2d_init, .methods = &up2d_methods,
+    .doc = "Makes images larger.");
+
+/* ---- padding and cropping ---- */
+
+/* One number for all, one per axis, or two per axis. */
+static tw_status read_edges(shaping *layer, const char *name, tw_ints given)
+{
+    int64_t *edges = layer->sizes;
+    bool good = given.count == 1 || given.count == layer->axes || given.count == 2 * layer->axes;
+    for (int i = 0; good && i < 2 * layer->axes; i++) {
+        edges[i] = given.items[given.count == 1 ? 0 : given.count == 2 * layer->axes ? i : i / 2];
+        good = edges[i] >= 0;
+    }
+    if (good)
+        return TW_OK;
+    return tw__fail(TW_VALUE_ERROR, "`%s` should be an int, a tuple of %d ints >= 0, or a tuple of %d tuples of 2 ints (layer \"%s\")", name, layer->axes,
+                    layer->axes, layer->layer.name);
+}
+
+static tw_value edges_value(const shaping *layer)
+{
+    if (layer->axes == 1)
+        return tw__sizes_value(layer->sizes, 2);
+    tw_value *items = tw__alloc_array(2, sizeof *items);
+    for (int i = 0; items && i < 2; i++)
+        items[i] = tw__sizes_value(layer->sizes + 2 * i, 2);
+    return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, items ? 2 : 0 } };
+}
+
+static tw_tensor *pad_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    shaping *layer = (shaping *)self;
+    int rank = layer->axes + 2;
+    int32_t amounts[8] = { 0 };
+    if (tw__layer_need_rank(self, &input->shape, rank) != TW_OK)
+        return NULL;
+    for (int i = 0; i < 2 * layer->axes; i++)
+        amounts[2 * first_axis(layer) + i] = (int32_t)layer->sizes[i];
+    tw_auto tw_tensor *paddings = tw_tensor_new(TW_INT32, TW_SHAPE(rank, 2), amounts);
+    return paddings ? TW_BINARY(Pad, input, paddings) : NULL;
+}
+
+static tw_status edge_shape(tw_layer *self, const tw_shape *input, tw_shape *output, int sign)
+{
+    shaping *layer = (shaping *)self;
+    TW_TRY(tw__layer_need_rank(self, input, layer->axes + 2));
+    *output = *input;
+    for (int i = 0; i < layer->axes; i++) {
+        int64_t *dim = &output->dims[first_axis(layer) + i];
+        if (*dim >= 0)
+            *dim += sign * (layer->sizes[2 * i] + layer->sizes[2 * i + 1]);
+    }
+    return TW_OK;
+}
+
+static tw_status pad_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    return edge_shape(self, input, output, 1);
+}
+
+static tw_tensor *crop_call(tw_layer *self, tw_tensor *input, int training)
+{
+    (void)training;
+    shaping *layer = (shaping *)self;
+    int rank = layer->axes + 2, first = first_axis(layer);
+    int64_t begin[4] = { 0 }, end[4] = { 0 }, ones[4] = { 1, 1, 1, 1 }, open = 0;
+    if (tw__layer_need_rank(self, &input->shape, rank) != TW_OK)
+        return NULL;
+    for (int i = 0; i < rank; i++) {
+        bool inside = i >= first && i < first + layer->axes;
+        int64_t after = inside ? layer->sizes[2 * (i - first) + 1] : 0, before = inside ? layer->sizes[2 * (i - first)] : 0;
+        begin[i] = before;
+        end[i] = -after;
+        open |= after == 0 ? 1 << i : 0;
+        if (inside && input->shape.dims[i] >= 0 && input->shape.dims[i] <= before + after) {
+            tw__fail(TW_VALUE_ERROR, "`cropping` parameter of `%s` layer must be smaller than the input shape. Received: input_shape=%s",
+                     tw_class_name(self), tw__shape_text(&input->shape));
+            return NULL;
+        }
+    }
+    tw_auto tw_tensor *from = tw__ints_tensor(begin, rank, TW_INT32), *to = tw__ints_tensor(end, rank, TW_INT32),
+                      *strides = tw__ints_tensor(ones, rank, TW_INT32);
+    return from && to && strides ? tw__call(&tw__op_StridedSlice, TW_IN(input, from, to, strides), 4, TW_WITH(TW_A_INT("end_mask", open)), 1) : NULL;
+}
+
+static tw_status crop_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    return edge_shape(self, input, output, -1);
+}
+
+static void pad_config(tw_layer *self, tw__dict *dict)
+{
+    tw__dict_put(dict, "padding", edges_value((shaping *)self));
+    if (((shaping *)self)->axes == 2)
+        put_format((shaping *)self, dict);
+}
+
+static void crop_config(tw_layer *self, tw__dict *dict)
+{
+    tw__dict_put(dict, "cropping", edges_value((shaping *)self));
+    if (((shaping *)self)->axes == 2)
+        put_format((shaping *)self, dict);
+}
+
+static const tw__layer_methods pad_methods = { .call = pad_call, .output_shape = pad_shape, .config = pad_config, .own_config = " padding data_format " };
+static const tw__layer_methods crop_methods = { .call = crop_call, .output_shape = crop_shape, .config = crop_config,
+                                                .own_config = " cropping data_format " };
+
+#define EDGES(id, count, field, format)                                                  \
+    static tw_status id##_init(void *self, const void *given)                            \
+    {                                                                                    \
+        shaping *layer = self;                                                           \
+        const tw_layers_##id##_args *args = given;                                       \
+        layer->axes = count;                                                             \
+        TW_TRY(tw__layer_channels_first(format, &layer->channels_first));                \
+        return read_edges(layer, #field, args->field);                                   \
+    }
+EDGES(zero_padding1d, 1, padding, NULL)
+EDGES(zero_padding2d, 2, padding, args->data_format)
+EDGES(cropping1d, 1, cropping, NULL)
+EDGES(cropping2d, 2, cropping, args->data_format)
+
+TW_CLASS(layers_zero_padding1d, "keras.layers.ZeroPadding1D(padding: ints = 1, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(shaping), .init = zero_padding1d_init, .methods = &pad_methods,
+    .doc = "Zeros before and after a sequence.");
+
+TW_CLASS(layers_zero_padding2d, "keras.layers.ZeroPadding2D(padding: ints = (1, 1), data_format: str = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(shaping), .init = zero_padding2d_init, .methods = &pad_methods,
+    .doc = "Zeros around images.");
+
+TW_CLASS(layers_cropping1d, "keras.layers.Cropping1D(cropping: ints = (1, 1), **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(shaping), .init = cropping1d_init, .methods = &crop_methods,
+    .doc = "Takes steps away at both ends of a sequence.");
+
+TW_CLASS(layers_cropping2d, "keras.layers.Cropping2D(cropping: ints = (0, 0, 0, 0), data_format: str = None, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(shaping), .init = cropping2d_init, .methods = &crop_methods,
+    .doc = "Takes rows and columns away at the edges of images.");

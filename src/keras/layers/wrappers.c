@@ -1,0 +1,319 @@
+/* Layers around layers: Wrapper, TimeDistributed (the layer on every step), Bidirectional (a recurrent layer forwards and backwards). */
+#include "keras/layers/layers.h"
+#include "keras/layers/recurrent.h"
+#include "op/array/array.h"
+#include "op/gradient.h"
+#include "spec/spec.h"
+
+typedef struct wrapper {
+    tw_layer layer;
+    tw_layer *inner;             /* borrowed: the child "layer", or of the arguments */
+    tw_layer *forward, *backward; /* of Bidirectional: children */
+    char merge;                  /* 'c'oncat, 's'um, 'a've, 'm'ul, 0: none */
+} wrapper;
+
+static tw_status wrapper_init(void *self, const void *given)
+{
+    wrapper *w = self;
+    const tw_layers_wrapper_args *args = given;
+    w->inner = args->layer;
+    if (!args->layer)
+        return tw__fail(TW_VALUE_ERROR, "%s \"%s\": layer must not be None", tw_class_name(self), w->layer.name);
+    return tw__is(self, &tw__class_layers_bidirectional) ? TW_OK : tw__track(&w->layer.trackable, "layer", args->layer);
+}
+
+static tw_status wrapper_build(tw_layer *self, const tw_shape *input)
+{
+    return tw__layer_build(((wrapper *)self)->inner, input);
+}
+
+static void wrapper_config(tw_layer *self, tw__dict *dict)
+{
+    tw__dict_put(dict, "layer", tw__serialize(((wrapper *)self)->inner, "keras.layers"));
+}
+
+static tw_tensor *wrapper_call(tw_layer *self, tw_tensor *input, int training)
+{
+    return tw__layer_call(((wrapper *)self)->inner, input, training);
+}
+
+static const tw__layer_methods wrapper_methods = { .build = wrapper_build, .call = wrapper_call, .config = wrapper_config, .own_config = " layer " };
+
+TW_CLASS(layers_wrapper, "keras.layers.Wrapper(layer: layer, **layer) -> layer",
+    .parent = &tw__class_layer, .size = sizeof(wrapper), .init = wrapper_init, .methods = &wrapper_methods,
+    .doc = "A layer that holds another one; to be subclassed.");
+
+/* ---- TimeDistributed ---- */
+
+static tw_status distributed_init(void *self, const void *given)
+{
+    (void)given;
+    ((tw_layer *)self)->supports_masking = true;
+    ((tw_layer *)self)->minimum_rank = 3;
+    return TW_OK;
+}
+
+/* [batch, time, …] -> [batch * time, …] */
+static void join(const tw_shape *input, tw_shape *joined)
+{
+    *joined = *input;
+    joined->rank--;
+    joined->dims[0] = input->dims[0] < 0 || input->dims[1] < 0 ? -1 : input->dims[0] * input->dims[1];
+    memmove(joined->dims + 1, input->dims + 2, (size_t)(input->rank - 2) * sizeof *joined->dims);
+}
+
+static tw_status distributed_build(tw_layer *self, const tw_shape *input)
+{
+    tw_shape shape;
+    if (input->rank < 3)
+        return tw__fail(TW_VALUE_ERROR, "`TimeDistributed` Layer should be passed an `input_shape ` with at least 3 dimensions, received: %s",
+                        tw__shape_text(input));
+    join(input, &shape);
+    shape.dims[0] = input->dims[0];
+    TW_TRY(tw__layer_build(((wrapper *)self)->inner, &shape));
+    tw__layer_built_for(((wrapper *)self)->inner, (tw_value){ .kind = TW_VALUE_NONE }); /* as in Keras, whose configs show it */
+    return TW_OK;
+}
+
+static tw_tensor *distributed_call(tw_layer *self, tw_tensor *input, int training)
+{
+    tw_shape shape;
+    join(&input->shape, &shape);
+    tw_auto tw_tensor *flat = NULL, *output = NULL;
+    int unknown = 0;
+    for (int i = 0; i < shape.rank; i++)
+        unknown += shape.dims[i] < 0;
+    if (unknown > 1) {
+        tw__fail(TW_UNIMPLEMENTED, "TimeDistributed \"%s\": the input's shape %s is not known well enough", self->name, tw__shape_text(&input->shape));
+        return NULL;
+    }
+    flat = tw__reshape(input, &shape);
+    output = flat ? tw__layer_call(((wrapper *)self)->inner, flat, training) : NULL;
+    if (!output)
+        return NULL;
+    tw_shape whole = { .rank = output->shape.rank + 1, .dims = { input->shape.dims[0], input->shape.dims[1] } };
+    memcpy(whole.dims + 2, output->shape.dims + 1, (size_t)(output->shape.rank - 1) * sizeof *whole.dims);
+    unknown = 0;
+    for (int i = 0; i < whole.rank; i++)
+        unknown += whole.dims[i] < 0;
+    if (unknown < 2)
+        return tw__reshape(output, &whole);
+    tw_auto tw_tensor *rest = tw__ints_tensor(whole.dims + 2, whole.rank - 2, TW_INT32), *axis = tw_tensor_int(0);
+    tw_auto tw_tensor *first = TW_G3(Slice, TW_UNARY(Shape, input), tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32),
+                                     tw__ints_tensor((int64_t[]){ 2 }, 1, TW_INT32));
+    tw_auto tw_tensor *dims = rest && axis && first ? tw__call(&tw__op_ConcatV2, TW_IN(first, rest, axis), 3, NULL, 0) : NULL;
+    return dims ? TW_BINARY(Reshape, output, dims) : NULL;
+}
+
+static tw_status distributed_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    tw_shape one, made;
+    join(input, &one);
+    one.dims[0] = input->dims[0];
+    TW_TRY(tw__layer_output_shape(((wrapper *)self)->inner, &one, &made));
+    *output = made;
+    output->rank++;
+    memmove(output->dims + 2, made.dims + 1, (size_t)(made.rank - 1) * sizeof *made.dims);
+    output->dims[1] = input->dims[1];
+    return TW_OK;
+}
+
+static const tw__layer_methods distributed_methods = { .build = distributed_build, .call = distributed_call,
+                                                       .output_shape = distributed_output_shape, .config = wrapper_config,
+                                                       .own_config = " layer " };
+
+TW_CLASS(layers_time_distributed, "keras.layers.TimeDistributed(layer: layer, **layer) -> layer",
+    .parent = &tw__class_layers_wrapper, .size = sizeof(wrapper), .init = distributed_init, .methods = &distributed_methods,
+    .doc = "Applies a layer to every step of a sequence.");
+
+/* ---- Bidirectional ---- */
+
+static void put_in(tw_value *dict, const char *key, tw_value value)
+{
+    for (int64_t i = 0; i + 1 < dict->list.count; i += 2) {
+        if (strcmp(dict->list.items[i].s.data, key) == 0) {
+            tw_value_free(&dict->list.items[i + 1]);
+            dict->list.items[i + 1] = value;
+            return;
+        }
+    }
+    tw_value_free(&value);
+}
+
+/* Another layer of the same config, under another name. */
+static tw_layer *copy_of(tw_layer *layer, const char *prefix, const char *name, bool backwards)
+{
+    tw_value entry = tw__serialize(layer, "keras.layers");
+    tw_value *config = (tw_value *)(uintptr_t)(entry.kind == TW_VALUE_DICT ? tw__value_get(&entry, "config") : NULL);
+    char *full = tw__format("%s_%s", prefix, name);
+    tw_layer *made = NULL;
+    if (config && full) {
+        put_in(config, "name", tw__value_str(full));
+        put_in(config, "go_backwards", (tw_value){ .kind = TW_VALUE_BOOL, .b = backwards });
+        made = tw__deserialize(&entry, "layer");
+    }
+    tw__free(full);
+    tw_value_free(&entry);
+    return made;
+}
+
+static tw_status both_init(void *self, const void *given)
+{
+    wrapper *w = self;
+    const tw_layers_bidirectional_args *args = given;
+    static const char *const modes[] = { "concat", "sum", "ave", "mul" };
+    w->layer.supports_masking = true;
+    if (args->weights.count)
+        return tw__fail(TW_UNIMPLEMENTED, "Bidirectional \"%s\": the argument `weights` is not supported", w->layer.name);
+    for (int i = 0; args->merge_mode && i < 4; i++)
+        w->merge = strcmp(args->merge_mode, modes[i]) == 0 ? modes[i][0] : w->merge;
+    if (args->merge_mode && !w->merge)
+        return tw__fail(TW_VALUE_ERROR, "Invalid merge mode. Received: %s. Merge mode should be one of {\"sum\", \"mul\", \"ave\", \"concat\", None}",
+                        args->merge_mode);
+    if (!tw__is(args->layer, &tw__class_layers_rnn))
+        return tw__fail(TW_VALUE_ERROR, "Bidirectional \"%s\": the layer is a %s, expected a recurrent layer", w->layer.name, tw_class_name(args->layer));
+    tw__rnn *rnn = (tw__rnn *)args->layer;
+    bool backwards = rnn->go_backwards;
+    w->forward = copy_of(args->layer, "forward", args->layer->name, backwards);
+    w->backward = !w->forward             ? NULL
+                  : args->backward_layer ? tw_retain(args->backward_layer)
+                                         : copy_of(args->layer, "backward", args->layer->name, !backwards);
+    tw_status status = w->forward && w->backward ? TW_OK : tw__error_status();
+    bool fits = tw__is(w->forward, &tw__class_layers_rnn) && tw__is(w->backward, &tw__class_layers_rnn);
+    if (fits) /* as in Keras: steps that do not count are zero in both directions */
+        ((tw__rnn *)w->forward)->zero_output_for_mask = ((tw__rnn *)w->backward)->zero_output_for_mask = rnn->return_sequences;
+    if (status == TW_OK && !fits)
+        status = tw__fail(TW_VALUE_ERROR, "backward_layer need to be a `keras.layers.RNN` instance. Received: a %s", tw_class_name(w->backward));
+    if (status == TW_OK)
+        status = tw__track(&w->layer.trackable, "forward_layer", w->forward);
+    if (status == TW_OK)
+        status = tw__track(&w->layer.trackable, "backward_layer", w->backward);
+    tw_release(w->forward);
+    tw_release(w->backward);
+    return status;
+}
+
+static tw_status both_build(tw_layer *self, const tw_shape *input)
+{
+    wrapper *w = (wrapper *)self;
+    tw_layer *layers[2] = { w->forward, w->backward };
+    for (int i = 0; i < 2; i++) {
+        TW_TRY(tw__layer_begin(layers[i]));
+        tw_status status = tw__layer_build(layers[i], input);
+        tw__layer_end(layers[i]);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}
+
+static tw_tensor *merge(const wrapper *w, tw_tensor *a, tw_tensor *b)
+{
+    tw_auto tw_tensor *axis = tw_tensor_int(-1), *half = NULL;
+    switch (w->merge) {
+    case 'c':
+        return axis ? tw__call(&tw__op_ConcatV2, TW_IN(a, b, axis), 3, NULL, 0) : NULL;
+    case 's':
+        return TW_BINARY(AddV2, a, b);
+    case 'a':
+        half = tw__grad_constant(2, a);
+        return TW_G2(RealDiv, TW_BINARY(AddV2, a, b), tw_retain(half));
+    default:
+        return TW_BINARY(Mul, a, b);
+    }
+}
+
+/* initial states: the first half is the forward layer's */
+static tw_value half_of(const tw_value *states, int which)
+{
+    if (states->kind != TW_VALUE_LIST && states->kind != TW_VALUE_TUPLE)
+        return *states;
+    int64_t half = states->list.count / 2;
+    return (tw_value){ .kind = TW_VALUE_LIST, .list = { states->list.items + which * half, half } };
+}
+
+static tw_value both_call(tw_layer *self, const tw_value *given, int training)
+{
+    wrapper *w = (wrapper *)self;
+    const tw__rnn *rnn = (tw__rnn *)w->forward;
+    tw_layer *layers[2] = { w->forward, w->backward };
+    tw_value parts[2] = { { .kind = TW_VALUE_NONE }, { .kind = TW_VALUE_NONE } }, result = { .kind = TW_VALUE_NONE };
+    tw_tensor *outputs[2] = { 0 };
+    int64_t more = 0;
+    for (int i = 0; i < 2; i++) {
+        tw_value call[4] = { given[0], half_of(&given[1], i), given[2], given[3] };
+        parts[i] = tw__layer_call_values(layers[i], call, 4, training);
+        outputs[i] = tw_retain(tw__value_first_tensor(&parts[i]));
+        more += parts[i].kind == TW_VALUE_LIST ? parts[i].list.count - 1 : 0;
+        if (!outputs[i])
+            goto end;
+    }
+    if (rnn->return_sequences) {
+        outputs[1] = TW_G2(ReverseV2, outputs[1], tw__ints_tensor((int64_t[]){ rnn->time_major ? 0 : 1 }, 1, TW_INT32));
+        if (!outputs[1])
+            goto end;
+    }
+    if (w->merge) {
+        tw_tensor *merged = merge(w, outputs[0], outputs[1]);
+        tw_release(outputs[0]);
+        tw_release(outputs[1]);
+        outputs[0] = merged;
+        outputs[1] = NULL;
+    }
+    if (outputs[0] && w->merge && !more) {
+        result = tw__value_tensor(outputs[0]);
+        outputs[0] = NULL;
+    } else if (outputs[0]) {
+        tw_value *items = tw__alloc_array((size_t)more + 2, sizeof *items);
+        int64_t at = 0;
+        for (int i = 0; items && i < 2; i++) {
+            if (outputs[i])
+                items[at++] = tw__value_tensor(outputs[i]);
+            outputs[i] = NULL;
+        }
+        for (int i = 0; items && i < 2; i++) {
+            for (int64_t k = 1; parts[i].kind == TW_VALUE_LIST && k < parts[i].list.count; k++) {
+                items[at++] = parts[i].list.items[k];
+                parts[i].list.items[k].kind = TW_VALUE_NONE;
+            }
+        }
+        result = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, at } };
+    }
+end:
+    for (int i = 0; i < 2; i++) {
+        tw_value_free(&parts[i]);
+        tw_release(outputs[i]);
+    }
+    return result;
+}
+
+static tw_status both_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
+{
+    wrapper *w = (wrapper *)self;
+    TW_TRY(tw__layer_output_shape(w->forward, input, output));
+    if (w->merge == 'c')
+        output->dims[output->rank - 1] *= 2;
+    return TW_OK;
+}
+
+static tw_tensor *both_mask(tw_layer *self, tw_tensor *input, tw_tensor *mask)
+{
+    (void)input;
+    return ((tw__rnn *)((wrapper *)self)->forward)->return_sequences ? tw_retain(mask) : NULL;
+}
+
+static void both_config(tw_layer *self, tw__dict *dict)
+{
+    const tw_layers_bidirectional_args *args = tw_object_config(self);
+    wrapper_config(self, dict);
+    if (args->backward_layer)
+        tw__dict_put(dict, "backward_layer", tw__serialize(args->backward_layer, "keras.layers"));
+}
+
+static const tw__layer_methods both_methods = { .build = both_build, .arguments = "inputs initial_state constants mask training",
+                                                .call_values = both_call, .output_shape = both_output_shape, .mask = both_mask,
+                                                .config = both_config, .own_config = " layer backward_layer weights " };
+
+TW_CLASS(layers_bidirectional,
+    "keras.layers.Bidirectional(layer: layer, merge_mode: str = concat, weights: tensors = None, backward_layer: layer = None, **layer) -> layer",
+    .parent = &tw__class_layers_wrapper, .size = sizeof(wrapper), .init = both_init, .methods = &both_methods,
+    .doc = "A recurrent layer forwards and another one backwards, their outputs joined.");

@@ -1,0 +1,20 @@
+"""Makes tests/python/layers_more.json: what TensorFlow's layers give for the cases of tests/python/layer_cases.py.
+
+usage: layers_more.py tests/python"""
+import json
+import os
+import sys
+
+import tensorflow as tf
+
+sys.path.insert(0, sys.argv[1])
+import layer_cases  # noqa: E402
+
+out = {}
+for name in layer_cases.cases(tf):
+    try:
+        out[name] = layer_cases.run(tf, name)
+    except Exception as error:
+        print(name, type(error).__name__, str(error)[:300], file=sys.stderr)
+with open(os.path.join(sys.argv[1], "layers_more.json"), "w") as f:
+    f.write("{\n" + ",\n".join("%s: %s" % (json.dumps(k), json.dumps(v)) for k, v in out.items()) + "\n}\n")

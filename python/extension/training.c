@@ -200,8 +200,19 @@ static tw_status callback_tell(tw_callback *callback, int event, int64_t index, 
     return status;
 }
 
+static tw_status save_model(tw_layer *model, const char *path)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *done = PyObject_CallMethod(model->trackable.object.peer, "save", "s", path);
+    tw_status status = done ? TW_OK : tw__py_failed();
+    Py_XDECREF(done);
+    tw__py_leave(state);
+    return status;
+}
+
 void tw__py_training_start(void)
 {
+    tw__callback_save_hook = save_model;
     tw__training_hook = (tw__training_hooks){
         .forward = forward, .step = own_step, .losses = own_losses, .metrics = own_metric_list, .metric_update = metric_update,
         .metric_reset = metric_reset, .metric_result = metric_result, .callback_events = callback_events, .callback_tell = callback_tell,

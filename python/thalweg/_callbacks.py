@@ -104,6 +104,41 @@ def _define():
             if logs is not None:
                 logs["lr"] = float(self.model.optimizer.learning_rate)
 
+    class ModelCheckpoint(rows["ModelCheckpoint"]):
+        """Saves the model, or its weights, after epochs ("epoch") or a number of batches."""
+
+        def __init__(self, filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False, mode="auto",
+                     save_freq="epoch", options=None, initial_value_threshold=None, **kwargs):
+            if save_freq != "epoch" and not isinstance(save_freq, int):
+                raise ValueError("Unrecognized save_freq: %s. Expected save_freq are \"epoch\" or integer" % (save_freq,))
+            if kwargs.pop("load_weights_on_restart", False):
+                raise NotImplementedError("ModelCheckpoint: load_weights_on_restart is not supported, use load_weights before fit")
+            super().__init__(filepath, monitor, verbose, save_best_only, save_weights_only, mode, None if save_freq == "epoch" else save_freq,
+                             options, initial_value_threshold, **kwargs)
+
+    class BaseLogger(Callback):
+        """Means of the values of batches, by what `size` and `num_steps` in the logs say; fit itself gives means already."""
+
+        def __init__(self, stateful_metrics=None):
+            super().__init__()
+            self.stateful_metrics = set(stateful_metrics or [])
+
+        def on_epoch_begin(self, epoch, logs=None):
+            self.seen, self.totals = 0, {}
+
+        def on_batch_end(self, batch, logs=None):
+            logs = logs or {}
+            size = logs.get("size", 0)
+            self.seen += size * logs.get("num_steps", 1)
+            for key, value in logs.items():
+                self.totals[key] = value if key in self.stateful_metrics else self.totals.get(key, 0) + value * size
+
+        def on_epoch_end(self, epoch, logs=None):
+            if logs is not None:
+                for key in self.params["metrics"]:
+                    if key in self.totals:
+                        logs[key] = self.totals[key] if key in self.stateful_metrics else self.totals[key] / self.seen
+
     class RemoteMonitor(Callback):
         """Not here: it would send logs to a server."""
 
@@ -157,7 +192,7 @@ def _define():
     for event, name in enumerate(EVENTS):
         setattr(CallbackList, name, _tells(event, name))
     CallbackList.on_batch_begin, CallbackList.on_batch_end = CallbackList.on_train_batch_begin, CallbackList.on_train_batch_end
-    return {c.__name__: c for c in (LambdaCallback, LearningRateScheduler, RemoteMonitor, CallbackList)}
+    return {c.__name__: c for c in (LambdaCallback, LearningRateScheduler, ModelCheckpoint, BaseLogger, RemoteMonitor, CallbackList)}
 
 
 def install(found):
@@ -172,6 +207,12 @@ def install(found):
     Callback._supports_tf_logs = False
     History.history = property(lambda self: self._values(), doc="The values of every epoch by name.")
     History.epoch = property(lambda self: self._epochs(), doc="The numbers of the epochs.")
+    for name, state in (("EarlyStopping", ("best", "wait", "stopped_epoch", "best_epoch")), ("ReduceLROnPlateau", ("best", "wait", "cooldown_counter")),
+                        ("ModelCheckpoint", ("best", "epochs_since_last_save"))):
+        for member in state:
+            setattr(rows[name], member, property(lambda self, member=member: self._state()[member]))
     names.update(rows)
     names.update(_define())
+    from thalweg import _tensorboard
+    names["TensorBoard"] = _tensorboard.define(Callback)
     tf.keras.callbacks.__dict__.update(names)

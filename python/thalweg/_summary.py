@@ -101,7 +101,12 @@ def graph(graph_data):
     if not hasattr(graph_data, "SerializeToString"):
         raise ValueError("Argument 'graph_data' is not tf.Graph or tf.compat.v1.GraphDef. Received graph_data=%s of type %s." % (
             graph_data, type(graph_data).__name__))
-    return _rows._write_graph(graph_data.SerializeToString(), 0)
+    return graph_bytes(graph_data.SerializeToString())
+
+
+def graph_bytes(graph_data):
+    """The same for a serialized GraphDef."""
+    return _rows._write_graph(graph_data, 0)
 
 
 class SummaryScope:

@@ -298,7 +298,7 @@ def _converted_function(function):
     if not _core._tracing() or not hasattr(function, "__code__"):
         return function
     from thalweg import autograph
-    return autograph.convert(function)
+    return function if autograph.control.disabled() else autograph.convert(function)
 
 
 class FunctionMetric(tf.keras.metrics.Mean):

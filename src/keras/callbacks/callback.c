@@ -68,6 +68,30 @@ tw_status tw__callback_own(tw_callback *callback, tw_event event, int64_t index,
     return methods && methods->events & TW_ON(event) ? methods->on(callback, event, index, logs) : TW_OK;
 }
 
+TW_METHOD(callback_state, "keras.callbacks.Callback._state(self: callback) -> value", "What the class keeps from epoch to epoch.")
+{
+    const tw__callback_methods *methods = tw__methods(args->self);
+    tw__dict state = { 0 };
+    if (methods && methods->state)
+        methods->state(args->self, &state);
+    return tw__dict_take(&state);
+}
+
+void tw__callback_print(const char *format, ...)
+{
+    tw__text text = { 0 };
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    tw__text_add(&text, line);
+    tw__text_add(&text, "\n");
+    if (!text.failed)
+        tw__write_hook(text.data, text.size);
+    tw__text_free(&text);
+}
+
 TW_METHOD(callback_event, "keras.callbacks.Callback._event(self: callback, event: int, index: int, logs: value = None) -> value",
           "What the class itself does at an event; gives the logs as they are then.")
 {
@@ -239,7 +263,7 @@ static tw_status history_on(tw_callback *self, tw_event event, int64_t index, tw
     return TW_OK;
 }
 
-static const tw__callback_methods history_methods = { TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END), history_on };
+static const tw__callback_methods history_methods = { .events = TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END), .on = history_on };
 
 static void history_destroy(void *self)
 {
@@ -425,9 +449,9 @@ static tw_status progbar_on(tw_callback *self, tw_event event, int64_t index, tw
 }
 
 static const tw__callback_methods progbar_methods = {
-    TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_TRAIN_END) | TW_ON(TW_TEST_BEGIN) | TW_ON(TW_TEST_END) | TW_ON(TW_PREDICT_BEGIN) | TW_ON(TW_PREDICT_END) | TW_ON(TW_EPOCH_BEGIN) |
+    .events = TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_TRAIN_END) | TW_ON(TW_TEST_BEGIN) | TW_ON(TW_TEST_END) | TW_ON(TW_PREDICT_BEGIN) | TW_ON(TW_PREDICT_END) | TW_ON(TW_EPOCH_BEGIN) |
         TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_BATCH_END) | TW_ON(TW_TEST_BATCH_END) | TW_ON(TW_PREDICT_BATCH_END),
-    progbar_on
+    .on = progbar_on
 };
 
 static tw_status progbar_init(void *self, const void *given)

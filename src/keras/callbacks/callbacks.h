@@ -23,10 +23,17 @@ struct tw_callback {
 typedef struct tw__callback_methods {
     uint32_t events;
     tw_status (*on)(tw_callback *self, tw_event event, int64_t index, tw__dict *logs);
+    void (*state)(const tw_callback *self, tw__dict *state); /* what users may look at; or NULL */
 } tw__callback_methods;
+
+/* Saves a whole model; set by an embedding language. */
+extern tw_status (*tw__callback_save_hook)(tw_layer *model, const char *path);
 
 /* ---- callback.c ---- */
 /* What the C class itself does. */
+void tw__callback_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The names in logs, "loss,val_loss"; for tw__free. */
+char *tw__logs_names(const tw__dict *logs);
 tw_status tw__callback_own(tw_callback *callback, tw_event event, int64_t index, tw__dict *logs);
 
 /* All callbacks of a run. */

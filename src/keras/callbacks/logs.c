@@ -75,6 +75,15 @@ void tw__logs_free(tw__dict *logs)
     tw_value_free(&all);
 }
 
+char *tw__logs_names(const tw__dict *logs)
+{
+    tw__text text = { 0 };
+    tw__text_add(&text, "");
+    for (size_t i = 0; logs && i + 1 < logs->count; i += 2)
+        tw__text_format(&text, "%s%s", i ? "," : "", logs->items[i].s.data);
+    return tw__text_take(&text);
+}
+
 double tw_log_value(const tw_value *logs, const char *name)
 {
     double number = NAN;

@@ -68,7 +68,8 @@ static tw_status open_arrays(tw__feed *f, const tw__feed_options *o, const char 
     if (f->rows < 1)
         return tw__fail(TW_VALUE_ERROR, "%s: the input has %lld rows, expected at least one row (Expected input data to be non-empty.)", who,
                         (long long)f->rows);
-    f->batch_size = o->batch_size == TW_NO_INT || o->batch_size == 0 ? 32 : o->batch_size;
+    bool given = o->batch_size != TW_NO_INT && o->batch_size != 0;
+    f->batch_size = given ? o->batch_size : o->steps > 0 ? (f->rows + o->steps - 1) / o->steps : 32;
     if (f->batch_size < 0)
         return tw__fail(TW_VALUE_ERROR, "%s: Invalid value in tensor used for shape: batch_size is %lld, expected a positive number", who,
                         (long long)f->batch_size);

@@ -2,6 +2,7 @@
  * functions for C programs (<thalweg/keras.h>). */
 #include <math.h>
 
+#include "function/library.h"
 #include "keras/models/fit.h"
 
 static tw__parts parts_of(tw_ints given)
@@ -87,7 +88,7 @@ TW_METHOD(model_fit_flat,
         return NULL;
     }
     tw__feed_options training = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .parts = parts_of(args->parts),
-                                  .batch_size = args->batch_size, .rows = -1, .shuffle = !args->no_shuffle, .class_weight = &args->class_weight };
+                                  .batch_size = args->batch_size, .steps = args->steps_per_epoch, .rows = -1, .shuffle = !args->no_shuffle, .class_weight = &args->class_weight };
     tw__feed_options validation = { .arrays = args->validation_dataset ? NULL : args->validation.items, .dataset = args->validation_dataset,
                                     .parts = parts_of(args->validation_parts), .rows = -1 };
     tw_status status = check_parts("fit", training.parts, args->data, args->dataset);
@@ -100,6 +101,7 @@ TW_METHOD(model_fit_flat,
         status = split(&all, args->validation_split, &training, &validation);
     }
     validation.shuffle = false;
+    validation.steps = args->validation_steps;
     validation.class_weight = NULL;
     validation.batch_size = args->validation_batch_size != TW_NO_INT && args->validation_batch_size ? args->validation_batch_size : args->batch_size;
     if (status == TW_OK)
@@ -120,7 +122,7 @@ TW_METHOD(model_evaluate_flat,
 {
     tw__trainer *t = trainer_for(args->self, args->own, true);
     tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .parts = parts_of(args->parts),
-                                 .batch_size = args->batch_size, .rows = -1 };
+                                 .batch_size = args->batch_size, .steps = args->steps, .rows = -1 };
     tw__feed feed = { 0 };
     tw__dict logs = { 0 };
     tw_status status = t ? check_parts("evaluate", options.parts, args->data, args->dataset) : tw__error_status();
@@ -214,6 +216,19 @@ TW_METHOD(model_training_state, "keras.Model._training_state(self: layer) -> val
             tw__dict_put(&dict, names[i], (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(objects[i]) });
     }
     return tw__dict_take(&dict);
+}
+
+TW_METHOD(model_train_graph, "keras.Model._train_graph(self: layer) -> value", "The graph of the training step as a GraphDef; None before the first.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    tw__text text = { 0 };
+    if (!t || !t->steps[TW_TRAIN_MODE].concrete)
+        return (tw_value){ .kind = TW_VALUE_NONE };
+    tw_status status = tw__graphdef_write(&text, t->steps[TW_TRAIN_MODE].concrete->graph, true, NULL, 0);
+    size_t size = text.size;
+    char *bytes = status == TW_OK ? tw__text_take(&text) : NULL;
+    tw__text_free(&text);
+    return bytes ? (tw_value){ .kind = TW_VALUE_BYTES, .s = { bytes, size } } : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
 /* ---- for C programs ---- */

@@ -123,7 +123,7 @@ TW_METHOD(model_predict_flat,
         tw__trainer_forget_steps(t);
         t->own = (int)args->own;
     }
-    tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .batch_size = args->batch_size, .rows = -1,
+    tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .batch_size = args->batch_size, .steps = args->steps, .rows = -1,
                                  .parts = { .x = (int)args->count, .y = (int)args->ignored } };
     if (!args->dataset && args->data.count != args->count) {
         tw__fail(TW_VALUE_ERROR, "predict: %lld tensors, expected %lld", (long long)args->data.count, (long long)args->count);
@@ -150,7 +150,7 @@ TW_METHOD(model_predict,
     if (!t)
         return NULL;
     tw_tensor *x = args->x;
-    tw_tensors outputs = predict(t, &(tw__feed_options){ .arrays = &x, .parts = { .x = 1 }, .batch_size = args->batch_size, .rows = -1 }, args->steps,
+    tw_tensors outputs = predict(t, &(tw__feed_options){ .arrays = &x, .parts = { .x = 1 }, .batch_size = args->batch_size, .steps = args->steps, .rows = -1 }, args->steps,
                                  verbosity(&args->verbose), args->callbacks);
     if (outputs.count != 1) {
         if (outputs.items)

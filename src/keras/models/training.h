@@ -129,7 +129,8 @@ typedef struct tw__feed_options {
     tw_tensor *const *arrays;   /* of a dataset: NULL */
     struct tw_dataset *dataset;
     tw__parts parts;
-    int64_t batch_size;         /* TW_NO_INT: 32 */
+    int64_t batch_size;         /* TW_NO_INT: as the steps say, or 32 */
+    int64_t steps;              /* that are asked for; 0 or TW_NO_INT: none are */
     int64_t first, rows;        /* of the arrays; rows -1: all */
     bool shuffle;
     const tw_value *class_weight;

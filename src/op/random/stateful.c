@@ -140,7 +140,7 @@ static tw_status shuffle_compute(tw__kernel *kernel)
     uint64_t rows = value->shape.rank ? (uint64_t)value->shape.dims[0] : 1;
     tw__philox philox = { 0 };
     if (rows > 1 && value->count)
-        TW_TRY(tw__random_draw(kernel, (rows + 3) / 4, &philox));
+        TW_TRY(tw__random_draw(kernel, (rows + 2) / 4, &philox)); /* rows - 1 numbers, four at a time */
     return tw__random_shuffle(kernel, philox);
 }
 

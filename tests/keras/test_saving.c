@@ -95,7 +95,8 @@ static void models_of_old_versions(void **state)
     static const char config[] =
         "{\"class_name\": \"Model\", \"config\": {\"name\": \"outer\", \"layers\": [" INPUT("i") ", {\"name\": \"inner\", \"class_name\": \"Model\", "
         "\"config\": {\"name\": \"inner\", \"layers\": [" INPUT("k") ", {\"name\": \"d\", \"class_name\": \"Dense\", \"config\": {\"name\": \"d\", "
-        "\"units\": 2}, \"inbound_nodes\": [[[\"k\", 0, 0, {}]]]}], " ENDS("k", "d", "0") "}, \"inbound_nodes\": [[[\"i\", 0, 0, {}]]]}], " ENDS("i", "inner", "1") "}}";
+        "\"units\": 2}, \"inbound_nodes\": [[[\"k\", 0, 0, {}]]]}], " ENDS("k", "d", "0")
+        "}, \"inbound_nodes\": [[[\"i\", 0, 0, {}]]]}], " ENDS("i", "inner", "1") "}}";
     const char *path = in_scratch("old.h5");
     tw__hdf5_node *root = tw__hdf5_tree(), *weights = tw__hdf5_group(root, "model_weights"), *inner = tw__hdf5_group(weights, "inner");
     tw_auto tw_tensor *kernel = rows(4, 2), *bias = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2), NULL), *x = rows(3, 4);

@@ -1,7 +1,7 @@
 /* Models from HDF5 files: made of their configs, then the weights, then what they were compiled with and the optimizer's variables.
  *
- * Files of all versions of Keras 2 are read. Optimizers of old versions ("Adam" where new files have "Custom>Adam") are those of new ones, which compute the
- * same; their variables stand slot by slot, where the new ones' stand variable by variable. */
+ * Files of all versions of Keras 2 are read. Optimizers of old versions ("Adam" where new files have "Custom>Adam") are those of new ones,
+ * which compute the same; their variables stand slot by slot, where the new ones' stand variable by variable. */
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
 

@@ -1,7 +1,8 @@
 /* Whole models as HDF5 files: attributes `model_config` and `training_config` (JSON), the weights in `model_weights`, the optimizer's variables in
  * `optimizer_weights`.
  *
- * Layers stand in `model_config` as old versions of Keras wrote them: class and config alone, a program's class by the name it is registered under. */
+ * Layers stand in `model_config` as old versions of Keras wrote them: class and config alone, a program's class by the name it is
+ * registered under. */
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
 

@@ -138,6 +138,20 @@ def test_subclass_summary():
     assert text[4] == " d (Dense)                   multiple                  8         "
 
 
+def test_own_build():
+    class Own(tf.keras.Model):
+        def build(self, input_shape):
+            self.block, self.dense = Block(name="block"), L.Dense(1, name="d")
+            super().build(input_shape)
+
+        def call(self, x):
+            return self.dense(L.Flatten()(self.block(x)))
+    model = Own()
+    model.build((None, 4, 3))
+    assert [w.name.split("/")[0] for w in model.weights] == ["block", "block", "d", "d"]
+    assert keras_models.lines(model, {})[4] == " block (Block)               multiple                  12        "
+
+
 @pytest.mark.parametrize("call,error,text", [
     (lambda a, b: tf.keras.Model(a, L.Add()([a, b])), ValueError, "Graph disconnected"),
     (lambda a, b: L.Add()(a), ValueError, "merge layer should be called on a list"),

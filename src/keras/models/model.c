@@ -43,12 +43,12 @@ TW_METHOD(model_build, "keras.Model.build(self: layer, input_shape: shape)", "Ma
 {
     tw_layer *layer = args->self;
     tw_shape output;
-    bool at_root = layer->at_root;
-    layer->at_root = true;
+    bool at_root = layer->at_root, built = layer->built;
+    layer->at_root = layer->built = true; /* built: a subclass's own build, which calls this one, is not called again */
     tw_status status = tw__layer_run_on_zeros(layer, &args->input_shape, &output);
     layer->at_root = at_root;
-    if (status == TW_OK)
-        layer->built = true;
+    if (status != TW_OK)
+        layer->built = built;
     return status;
 }
 

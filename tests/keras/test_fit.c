@@ -1,0 +1,53 @@
+/* compile, fit and evaluate from C: a line is learnt, callbacks are told, the history is kept. */
+#include "test.h"
+
+#include <math.h>
+
+#include <thalweg/keras.h>
+
+static tw_status count(void *state, tw_model *model, tw_event event, int64_t index, const tw_value *logs)
+{
+    int *counts = state;
+    counts[event]++;
+    if (event == TW_EPOCH_END && index == 3)
+        tw_model_stop_training(model);
+    if (event == TW_EPOCH_END)
+        assert_true(isfinite(tw_log_value(logs, "loss")));
+    return TW_OK;
+}
+
+static void test_line(void **state)
+{
+    (void)state;
+    float points[40], values[40];
+    for (int i = 0; i < 40; i++) {
+        points[i] = (float)i / 40;
+        values[i] = 2 * points[i] + 1;
+    }
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(40, 1), points), *y = tw_tensor_new(TW_FLOAT32, TW_SHAPE(40, 1), values);
+    tw_auto tw_model *model = tw_model_sequential(tw_layers_dense(1, .input_shape = TW_SHAPE(1)));
+    int counts[TW_PREDICT_BATCH_END + 1] = { 0 };
+    assert_int_equal(tw_model_compile(model, .optimizer = tw_optimizers_sgd(.learning_rate = 0.1), .loss = "mse", .metrics = TW_NAMES("mae")), TW_OK);
+    tw_auto tw_callback *history = tw_model_fit(model, x, y, .epochs = 9, .batch_size = 10, .verbose = TW_ZERO, .validation_split = 0.25,
+                                                .callbacks = TW_OBJECTS(tw_callback_new(count, counts)));
+    expect_no_error();
+    assert_int_equal(counts[TW_EPOCH_END], 4);
+    assert_int_equal(counts[TW_TRAIN_BATCH_END], 12);
+    assert_int_equal(counts[TW_TEST_END], 4);
+    assert_true(tw_history_value(history, "loss", -1) < tw_history_value(history, "loss", 0));
+    assert_true(isfinite(tw_history_value(history, "val_mae", 3)));
+    assert_true(isnan(tw_history_value(history, "val_mae", 4)));
+    tw_value logs = tw_model_evaluate(model, x, y, .verbose = TW_ZERO);
+    assert_true(tw_log_value(&logs, "mae") > 0);
+    tw_value_free(&logs);
+    logs = tw_model_train_on_batch(model, x, y);
+    assert_true(tw_log_value(&logs, "loss") > 0);
+    tw_value_free(&logs);
+    expect_no_error();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_line) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -227,7 +227,12 @@ tw_status tw__derivative_call(tw__derivative *d, tw_tensor *const *inputs, tw_te
     tw_tensor **arguments = tw__alloc_array((size_t)backward->input_count + 1, sizeof *arguments);
     tw_tensor **results = tw__alloc_array((size_t)backward->output_count + 1, sizeof *results);
     tw_status status = arguments && results ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    int own = 0;
+    int own = 0, carrying = 0;
+    for (int i = 0; i < d->targets; i++)
+        carrying += tw__function_carries(outputs[i]->dtype);
+    if (status == TW_OK && carrying != backward->argument_count) /* a node of a file may say other dtypes than its function */
+        status = tw__fail(TW_INVALID_ARGUMENT, "%s: %d results of the call have a dtype with gradients, of the function %d", backward->name, carrying,
+                          backward->argument_count);
     for (int i = 0; status == TW_OK && i < d->targets; i++) {
         if (!tw__function_carries(outputs[i]->dtype))
             continue;

@@ -8,6 +8,7 @@
   loops.pb     While and If with variables, a loop in a branch in a loop, TensorArray, Case
   gradient.pb  a function's own gradient: of a loop, a branch and a call, with what the forward pass keeps
   update.pb    a step of training: captured variables, products, a cross-entropy, ResourceApplyAdam
+  wrong_result.pb  is not made here: nested.pb with a call whose second result is said to be a bool; found by fuzzing, a seed of it since
 
 usage: graphs.py          makes them (needs tensorflow; the tests need only what it makes)
        graphs.py FILE…    loads graphs that thalweg wrote: every function of the library (of float and variable arguments) is called, with

@@ -3,12 +3,12 @@ import sys
 
 
 class _Aliases:
-    """Finds tensorflow.X as thalweg.X: one module under two names, whichever is imported first."""
+    """Finds tensorflow.X as thalweg.X: one module under two names, whichever is imported first; and tensorflow_datasets."""
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
         """What the import system asks."""
-        if not fullname.startswith("tensorflow."):
+        if not fullname.startswith("tensorflow.") and fullname != "tensorflow_datasets":
             return None
         from importlib.machinery import ModuleSpec
         return ModuleSpec(fullname, _Aliases)
@@ -17,7 +17,7 @@ class _Aliases:
     def create_module(spec):
         """The module that is meant."""
         import importlib
-        own = "thalweg" + spec.name[len("tensorflow"):]
+        own = "thalweg._tfds" if spec.name == "tensorflow_datasets" else "thalweg" + spec.name[len("tensorflow"):]
         try:
             return importlib.import_module(own)
         except ModuleNotFoundError as error:

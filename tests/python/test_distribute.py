@@ -102,3 +102,53 @@ def test_scopes_do_not_mix():
         with two.scope():
             pass
     assert not tf.distribute.has_strategy()
+
+
+FIT = """
+import sys
+import numpy as np
+import tensorflow as tf
+tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * int(sys.argv[1]))
+s = tf.distribute.MirroredStrategy()
+tf.keras.utils.set_random_seed(1)
+x = np.random.RandomState(0).rand(32, 4).astype("float32")
+y = (x.sum(1) > 2).astype("int64")
+with s.scope():
+    m = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(2)])
+    if sys.argv[2] == "built":
+        m.build((None, 4))
+    m.compile(optimizer="sgd", loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+h = m.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(8), epochs=2, verbose=0)
+print(h.history, float(tf.reduce_sum(m.weights[0])), int(m.optimizer.iterations))
+print([float(tf.reduce_sum(c)) for c in m.weights[0].values] if sys.argv[2] == "built" else "")
+"""
+
+
+def test_fit(tmp_path):
+    """The numbers do not depend on the number of replicas, and all copies are alike."""
+    program = tmp_path / "fit.py"
+    program.write_text(FIT)
+    outputs = [run(str(program), count, how).stdout.split("\n") for count in "12" for how in ("built", "later")]
+    assert len({lines[0] for lines in outputs}) == 1
+    copies = eval(outputs[2][1])
+    assert len(copies) == 2 and copies[0] == copies[1]
+
+
+def test_datasets_by_name(tmp_path):
+    program = tmp_path / "load.py"
+    program.write_text("""
+import tensorflow_datasets as tfds
+try:
+    tfds.load("cats_vs_dogs")
+except NotImplementedError as error:
+    print(error)
+try:
+    for image, label in tfds.load("mnist", split=tfds.Split.TRAIN, as_supervised=True).take(1):
+        print(image.shape, image.dtype.name, label.dtype.name)
+    print(tfds.load("mnist", split=tfds.Split.TRAIN).element_spec)
+except Exception as error:
+    print("no files:", error)
+""")
+    lines = run(str(program)).stdout.split("\n")
+    assert "'cats_vs_dogs' is not there" in lines[0]
+    assert lines[1].startswith("no files:") or lines[1] == "(28, 28, 1) uint8 int64"

@@ -505,8 +505,12 @@ static tw_variable *apply_all(tw_optimizer *optimizer, tw_tensors gradients, con
 /* Gradients are summed over the replicas; then each changes its own copies. Nothing of this replica may be under way when others have their turn. */
 static tw_variable *apply_in_replica(tw_optimizer *optimizer, tw_tensors gradients, const tw_objects *variables, const char *name)
 {
-    if (!optimizer->iterations->mirror) {
-        tw__fail(TW_VALUE_ERROR, "%s: the optimizer was made outside of the scope of the strategy whose replicas use it", optimizer->name);
+    bool inside = optimizer->iterations->mirror != NULL;
+    for (int64_t i = 0; inside && i < variables->count; i++)
+        inside = !tw__is(variables->items[i], &tw__class_variable) || ((tw_variable *)variables->items[i])->mirror;
+    if (!inside) {
+        tw__fail(TW_VALUE_ERROR, "%s: the optimizer, or a variable, was made outside of the scope of the strategy whose replicas use it",
+                 optimizer->name);
         return NULL;
     }
     tw_tensors sums = { tw__alloc_array((size_t)gradients.count + 1, sizeof *sums.items), gradients.count };
@@ -540,7 +544,9 @@ TW_METHOD(optimizer_apply_gradients,
           "name: str = None) -> variable",
           "Changes each variable by its gradient; one without a gradient (NULL) stays. Gives the step counter.")
 {
-    bool copies = args->self->iterations->mirror && args->self->iterations->mirror->count > 1;
+    const tw_variable *first = args->variables.count && tw__is(args->variables.items[0], &tw__class_variable) ? args->variables.items[0] : NULL;
+    const tw__mirror *own = args->self->iterations->mirror;
+    bool copies = own && own->count > 1 && first && first->mirror && first->mirror->strategy == own->strategy;
     return (tw__replica >= 0 && tw__replicas > 1 ? apply_in_replica
             : tw__replica < 0 && copies                 ? apply_to_copies
                                                         : apply_all)(args->self, args->gradients, &args->variables, args->name);

@@ -315,13 +315,15 @@ static bool encode(writer *w, const uint8_t *pixels, int64_t height, int64_t wid
 tw_status tw__jpeg_encode(const char *op, const uint8_t *pixels, int64_t height, int64_t width, int channels, const tw__jpeg_writing *options,
                           tw__text *out)
 {
+    if (height < 1 || width < 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld [Op:%s]", (long long)height, (long long)width, op);
     TW_TRY(need_library(op));
     writer *w = tw__alloc_zero(sizeof *w);
     if (!w)
         return TW_RESOURCE_EXHAUSTED;
     w->cinfo.err = set_up(&w->trouble);
     w->out = out;
-    bool good = height > 0 && width > 0 && height <= JPEG_MAX_DIMENSION && width <= JPEG_MAX_DIMENSION && options->xmp.size < 60000 &&
+    bool good = height <= JPEG_MAX_DIMENSION && width <= JPEG_MAX_DIMENSION && options->xmp.size < 60000 &&
                 encode(w, pixels, height, width, channels, options);
     p_jpeg_destroy_compress(&w->cinfo);
     tw__free(w);

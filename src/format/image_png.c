@@ -224,6 +224,8 @@ static bool write_png(writer *w, const uint8_t *pixels, int64_t height, int64_t 
 
 tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int64_t width, int channels, int bits, int compression, tw__text *out)
 {
+    if (height < 1 || width < 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "image must have pixels, got %lld rows of %lld [Op:%s]", (long long)height, (long long)width, op);
     TW_TRY(need_library(op));
     writer *w = tw__alloc_zero(sizeof *w);
     if (!w)
@@ -231,7 +233,7 @@ tw_status tw__png_encode(const char *op, const void *pixels, int64_t height, int
     w->out = out;
     w->png = p_png_create_write_struct_2(PNG_LIBPNG_VER_STRING, NULL, leave, say_nothing, NULL, allocate, release);
     w->info = w->png ? p_png_create_info_struct(w->png) : NULL;
-    bool good = w->info && height > 0 && width > 0 && height <= INT32_MAX && width <= INT32_MAX &&
+    bool good = w->info && height <= INT32_MAX && width <= INT32_MAX &&
                 write_png(w, pixels, height, width, channels, bits, compression);
     if (w->png)
         p_png_destroy_write_struct(&w->png, &w->info);

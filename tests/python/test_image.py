@@ -46,3 +46,10 @@ def test_recovers():
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.io.decode_jpeg(data[:-40])
     assert tf.io.decode_jpeg(data[:-40], try_recover_truncated=True).shape == (32, 32, 3)
+
+
+def test_pictures_without_pixels_are_refused():
+    for encode in tf.io.encode_png, tf.io.encode_jpeg:
+        for shape in (0, 2, 1), (2, 0, 3), (0, 0, 3):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="image must have pixels"):
+                encode(tf.zeros(shape, tf.uint8))

@@ -212,30 +212,6 @@ def failure(result):
             "VALUE": "(tw_value){ 0 }"}.get(result, "NULL")
 
 
-def invoke(row):
-    """The C lines that call the row and put its result into a tw_value."""
-    call = ("tw_class_make(&tw__class_%s, args)" % row.id) if row.role == "CLASS" else "tw__impl_%s(args)" % row.id
-    kinds = {"TENSOR": ("TENSOR", "tensor"), "HANDLE": ("OBJECT", "object")}
-    if row.result == "NONE":
-        return "return %s;" % call
-    if row.result == "VALUE":
-        return "*result = %s;\n    return tw_error_code();" % call
-    if row.result in kinds:
-        tag, member = kinds[row.result]
-        return ("*result = (tw_value){ .kind = TW_VALUE_%s, .%s = %s };\n"
-                "    return result->%s ? TW_OK : tw__null_status(result);" % (tag, member, call, member))
-    if row.result == "TENSORS":
-        return "return tw__value_of_tensors(%s, result);" % call
-    if row.result == "HANDLES":
-        return "return tw__value_of_objects(%s, result);" % call
-    if row.result == "STR":
-        return "return tw__value_of_text(%s, result);" % call
-    if row.result == "SHAPE":
-        return "return tw__value_of_shape(%s, result);" % call
-    tag, member = {"INT": ("INT", "i"), "FLOAT": ("FLOAT", "f"), "BOOL": ("BOOL", "b"), "DTYPE": ("DTYPE", "dtype")}[row.result]
-    return "*result = (tw_value){ .kind = TW_VALUE_%s, .%s = %s };\n    return tw_error_code();" % (tag, member, call)
-
-
 def scan(src):
     ops, rows, problems = [], {}, []
     for folder, names, files in os.walk(src):
@@ -325,7 +301,7 @@ def rows_header(ops, rows):
 
 def rows_source(ops, rows):
     out = ["/* The tables of all definition rows; made by tools/collect_rows.py. */", "#include <stddef.h>", "#include <string.h>", "",
-           '#include "graph/graph.h"', '#include "rows.h"', '#include "spec/invoke.h"', "",
+           '#include "graph/graph.h"', '#include "rows.h"', "",
            "const tw_op *const tw__ops[] = {"] + ["    &tw__op_%s," % o for o, _ in ops] + ["    NULL,", "};",
            "const int tw__ops_count = %d;" % len(ops), ""]
     for row in rows:
@@ -334,30 +310,23 @@ def rows_source(ops, rows):
             out.append("static const tw_field fields_%s[] = {" % row.id)
             out += ["    %s," % f.row(struct) for f in row.fields]
             out.append("};")
-        unused = "" if row.result != "NONE" else "    (void)result;\n"
-        out += ["static tw_status invoke_%s(const void *args, tw_value *result)" % row.id, "{", unused + "    " + invoke(row), "}"]
+        named = row.result == "TENSOR" and row.role != "CLASS" and any(f.name == "name" and f.kind == "STR" for f in row.fields)
         out += ["const tw_signature tw__signature_%s = {" % row.id,
                 '    .id = "%s", .path = "%s", .role = TW_ROLE_%s,' % (row.id, row.path, row.role),
-                "    .fields = %s, .field_count = %d, .args_size = sizeof(%s)," % (
-                    "fields_" + row.id if row.fields else "NULL", len(row.fields), struct),
-                "    .result = TW_KIND_%s, .result_word = %s, .invoke = invoke_%s," % (row.result, c_string(row.result_word), row.id),
+                "    .fields = %s, .field_count = %d, .args_size = sizeof(%s),%s" % (
+                    "fields_" + row.id if row.fields else "NULL", len(row.fields), struct,
+                    " .name_offset = offsetof(%s, name)," % struct if named else ""),
+                "    .result = TW_KIND_%s, .result_word = %s, .body = %s," % (
+                    row.result, c_string(row.result_word), "NULL" if row.role == "CLASS" else "(void (*)(void))tw__impl_" + row.id),
                 "    .class_row = %s," % ("&tw__class_" + row.id if row.role == "CLASS" else "NULL"),
                 '    .doc = "%s",' % row.doc, '    .text = "%s",' % row.text[row.text.index("("):], "};"]
-        call = "tw__impl_%s(&args)" % row.id
-        if row.role == "CLASS":
-            out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{", "    %s args = *given;" % struct,
-                    "    void *made = NULL;", "    if (tw_args_complete(&tw__signature_%s, &args) == TW_OK)" % row.id,
-                    "        made = tw_class_make(&tw__class_%s, &args);" % row.id,
-                    "    tw__args_release_taken(&tw__signature_%s, &args);" % row.id, "    return made;", "}", ""]
-            continue
-        out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{", "    %s args = *given;" % struct,
-                "    if (tw_args_complete(&tw__signature_%s, &args) != TW_OK)" % row.id, "        return %s;" % failure(row.result)]
-        if row.result == "TENSOR" and any(f.name == "name" and f.kind == "STR" for f in row.fields):  # it names nodes of graphs
-            out += ["    tw__naming naming = tw__naming_begin();", "    tw_tensor *made = %s;" % call,
-                    '    if (tw__naming_end(naming, "%s", args.name, made) == TW_OK)' % row.id, "        return made;",
-                    "    tw_release(made);", "    return NULL;", "}", ""]
-            continue
-        out += ["    return %s;" % call, "}", ""]
+        out += ["%stw_%s_(const %s *given)" % (row.c_result(), row.id, struct), "{"]
+        helper = "object" if row.role == "CLASS" else {"TENSOR": "pointer", "HANDLE": "pointer", "STR": "pointer", "NONE": "status"}.get(row.result)
+        if helper:
+            out += ["    return tw__row_%s(&tw__signature_%s, given);" % (helper, row.id), "}", ""]
+        else:
+            out += ["    %s args = *given;" % struct, "    if (tw_args_complete(&tw__signature_%s, &args) != TW_OK)" % row.id,
+                    "        return %s;" % failure(row.result), "    return tw__impl_%s(&args);" % row.id, "}", ""]
     out += ["const tw_signature *const tw__signatures[] = {"] + ["    &tw__signature_%s," % r.id for r in rows] + ["    NULL,", "};",
             "const int tw__signatures_count = %d;" % len(rows), ""]
     return "\n".join(out)

@@ -130,12 +130,11 @@ typedef struct tw_signature {
     const char *path;          /* "nn.softmax"; other names of the same thing behind bars: "reduce_sum|math.reduce_sum" */
     tw_role role;              /* a method's first field is self; its path is Class.method */
     const tw_field *fields;
-    int field_count;
-    size_t args_size;
+    int16_t field_count;
+    uint16_t args_size, name_offset; /* of the argument that names nodes of graphs; 0: there is none */
     tw_kind result;
     const char *result_word;   /* class id of a handle; "numpy": tensors that Python gets as NumPy arrays ("-> tensor<numpy>") */
-    /* Calls it with a complete argument struct. The result is the caller's. On failure the status says so. */
-    tw_status (*invoke)(const void *args, tw_value *result);
+    void (*body)(void);        /* the row's function, whatever its type is: tw_signature_invoke calls it. NULL for classes */
     const char *doc;
     const tw_class *class_row; /* for classes */
     const char *text;          /* the rest of the signature as written, from its "(" on */
@@ -144,6 +143,8 @@ typedef struct tw_signature {
 TW_API_FUNCTION int tw_signature_count(void);
 TW_API_FUNCTION const tw_signature *tw_signature_at(int index);
 TW_API_FUNCTION const tw_signature *tw_signature_find(const char *path); /* by any of its paths; NULL */
+/* Calls it with a complete argument struct. The result is the caller's. On failure the status says so. */
+TW_API_FUNCTION tw_status tw_signature_invoke(const tw_signature *signature, const void *args, tw_value *result);
 /* Classes. */
 TW_API_FUNCTION const tw_class *tw_class_find(const char *id);
 TW_API_FUNCTION const char *tw_class_id(const tw_class *class_row);

@@ -234,9 +234,9 @@ static bool is_large(const tw_signature *signature, const char *args)
 static tw_status invoke(const tw_signature *signature, const void *args, tw_value *result)
 {
     if (!is_large(signature, args))
-        return signature->invoke(args, result);
+        return tw_signature_invoke(signature, args, result);
     PyThreadState *thread = tw__py_unlock();
-    tw_status status = signature->invoke(args, result);
+    tw_status status = tw_signature_invoke(signature, args, result);
     tw__py_lock(thread);
     return status;
 }

@@ -2,7 +2,6 @@
 #include "api/composite.h"
 #include "graph/graph.h"
 #include "rows.h"
-#include "spec/invoke.h"
 
 const tw_class tw__composite_class = { .name = "CompositeTensor", .size = sizeof(tw_object) };
 

@@ -81,7 +81,7 @@ static tw_tensor *with_tensors(const call *c, tw_tensor *const *tensors, int cou
     for (int i = 0; i < count; i++)
         *(tw_tensor **)(args + c->row->fields[field_at(c->row, TW_KIND_TENSOR, i)].offset) = tensors[i];
     tw_value result = { .kind = TW_VALUE_NONE };
-    tw_status status = c->row->invoke(args, &result);
+    tw_status status = tw_signature_invoke(c->row, args, &result);
     tw__free(args);
     if (status != TW_OK || result.kind != TW_VALUE_TENSOR) {
         tw_value_free(&result);
@@ -233,7 +233,7 @@ static void *call_members(const call *c)
     if (args) {
         memcpy(args, c->args, c->row->args_size);
         *(tw_tensors *)(args + c->row->fields[at].offset) = (tw_tensors){ flat, list->count };
-        if (c->row->invoke(args, &result) == TW_OK && result.kind == TW_VALUE_TENSOR)
+        if (tw_signature_invoke(c->row, args, &result) == TW_OK && result.kind == TW_VALUE_TENSOR)
             made = tw__temp_with_flat(c->t, first, tw__temp(c->t, result.tensor));
     }
     tw__free(args);

@@ -171,6 +171,10 @@ typedef struct tw__naming {
 } tw__naming;
 tw__naming tw__naming_start(void);
 tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name, const tw_tensor *result);
+/* C's calls of rows whose result is a pointer, a status, a new object (call_row.c): `given` are arguments that are not complete yet. */
+void *tw__row_pointer(const tw_signature *signature, const void *given);
+tw_status tw__row_status(const tw_signature *signature, const void *given);
+void *tw__row_object(const tw_signature *signature, const void *given);
 static inline tw__naming tw__naming_begin(void)
 {
     return __builtin_expect(tw__tracing != NULL, 0) ? tw__naming_start() : (tw__naming){ NULL, 0, NULL };

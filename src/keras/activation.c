@@ -116,7 +116,7 @@ static tw_tensor *call_function(const tw__activation *activation, tw_tensor *inp
     memcpy(arguments, activation->arguments, signature->args_size);
     *(tw_tensor **)((char *)arguments + signature->fields[0].offset) = input;
     tw_value result = { .kind = TW_VALUE_NONE };
-    if (signature->invoke(arguments, &result) != TW_OK || result.kind != TW_VALUE_TENSOR) {
+    if (tw_signature_invoke(signature, arguments, &result) != TW_OK || result.kind != TW_VALUE_TENSOR) {
         tw_value_free(&result);
         return NULL;
     }

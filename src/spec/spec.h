@@ -53,6 +53,7 @@ void tw__args_project(const tw_signature *from, const void *source, const tw_sig
 
 /* value makers for results */
 tw_value tw__value_str(const char *text);   /* copies */
+tw_status tw__value_of_shape(tw_shape shape, tw_value *result);
 
 /* ---- values (value.c, value_parse.c) ---- */
 /* A deep copy; objects and tensors are retained. A failure is the thread's error and gives None. */

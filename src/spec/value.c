@@ -1,5 +1,5 @@
 /* Values of any kind, as results of calls. */
-#include "spec/invoke.h"
+#include "spec/spec.h"
 
 void tw_value_free(tw_value *value)
 {
@@ -41,75 +41,12 @@ tw_value tw__value_str(const char *text)
     return value;
 }
 
-tw_status tw__null_status(tw_value *result)
-{
-    *result = (tw_value){ .kind = TW_VALUE_NONE };
-    return tw_error_code();
-}
-
-tw_status tw__value_of_tensors(tw_tensors tensors, tw_value *result)
-{
-    *result = (tw_value){ .kind = TW_VALUE_NONE };
-    if (tw_error_code() != TW_OK) {
-        tw_tensors_free(&tensors);
-        return tw_error_code();
-    }
-    tw_value *items = tw__alloc_array((size_t)tensors.count, sizeof *items);
-    if (!items) {
-        tw_tensors_free(&tensors);
-        return TW_RESOURCE_EXHAUSTED;
-    }
-    for (int64_t i = 0; i < tensors.count; i++) {
-        if (tensors.items[i])
-            items[i] = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = tensors.items[i] };
-    }
-    *result = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, tensors.count } };
-    tw__free(tensors.items);
-    return TW_OK;
-}
-
-tw_status tw__value_of_text(char *text, tw_value *result)
-{
-    if (!text)
-        return tw__null_status(result);
-    *result = (tw_value){ .kind = TW_VALUE_STR, .s = { text, strlen(text) } };
-    return TW_OK;
-}
-
-tw_status tw__value_of_shape(tw_shape shape, tw_value *result)
-{
-    *result = (tw_value){ .kind = TW_VALUE_NONE };
-    if (tw_error_code() != TW_OK)
-        return tw_error_code();
-    tw_shape *copy = tw__alloc(sizeof *copy);
-    if (!copy)
-        return TW_RESOURCE_EXHAUSTED;
-    *copy = shape;
-    *result = (tw_value){ .kind = TW_VALUE_SHAPE, .shape = copy };
-    return TW_OK;
-}
-
 void tw_objects_free(tw_objects *objects)
 {
     for (int64_t i = 0; objects->items && i < objects->count; i++)
         tw_release(objects->items[i]);
     tw__free((void *)objects->items);
     *objects = (tw_objects){ 0 };
-}
-
-tw_status tw__value_of_objects(tw_objects objects, tw_value *result)
-{
-    *result = (tw_value){ .kind = TW_VALUE_NONE };
-    tw_value *items = tw_error_code() == TW_OK ? tw__alloc_array((size_t)objects.count, sizeof *items) : NULL;
-    if (!items) {
-        tw_objects_free(&objects);
-        return tw__error_status();
-    }
-    for (int64_t i = 0; i < objects.count; i++)
-        items[i] = (tw_value){ .kind = TW_VALUE_OBJECT, .object = objects.items[i] };
-    *result = (tw_value){ .kind = TW_VALUE_LIST, .list = { items, objects.count } };
-    tw__free((void *)objects.items);
-    return TW_OK;
 }
 
 /* ---- looking and copying ---- */

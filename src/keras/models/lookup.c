@@ -13,7 +13,7 @@ static tw_tensor *call_row(const char *path, tw_tensor *y_true, tw_tensor *y_pre
     *(tw_tensor **)(args + signature->fields[0].offset) = y_true;
     *(tw_tensor **)(args + signature->fields[1].offset) = y_pred;
     tw_value result = { .kind = TW_VALUE_NONE };
-    tw_status status = signature->invoke(args, &result);
+    tw_status status = tw_signature_invoke(signature, args, &result);
     tw__free(args);
     return status == TW_OK && result.kind == TW_VALUE_TENSOR ? result.tensor : NULL;
 }

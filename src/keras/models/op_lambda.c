@@ -79,7 +79,7 @@ static tw_status op_invoke(tw_layer *self, const tw_value *arguments, const tw_v
     tw__outside outside = tw__root_begin(); /* numbers are values, not nodes: shapes that they say are known */
     void *args = tw__args_of_values(function, arguments, named, NULL);
     tw__outside_end(outside);
-    tw_status status = args ? function->invoke(args, result) : tw__error_status();
+    tw_status status = args ? tw_signature_invoke(function, args, result) : tw__error_status();
     tw__args_free(function, args);
     tw__layer_end(self);
     return status;

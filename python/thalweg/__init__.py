@@ -1,6 +1,7 @@
 """thalweg: TensorFlow 2 as a small C library. `import thalweg as tf`.
 
 Everything here comes from the library's own tables, through the extension _core; see python/extension."""
+import _thread
 import sys as _sys
 
 from thalweg import _core
@@ -253,6 +254,36 @@ from thalweg import _gfile, _variable  # noqa: E402, F401
 from thalweg import _keras_objects, _keras_saving, _random, _spec, _strings  # noqa: E402, F401
 
 
+_loading = _thread.RLock()
+
+
+def _later(modules, fill, known=None):
+    """`fill` runs once, when a module is first asked for what it lacks (for one of `known`, if that is given); other threads wait until it
+    is done. Gives the function that does so."""
+    begun = []
+
+    def load():
+        with _loading:
+            if not begun:
+                begun.append(True)
+                fill()
+                for module, get in getters:
+                    if module.__dict__.get("__getattr__") is get:
+                        del module.__getattr__
+
+    def getter(module):
+        def get(name):
+            if not name.startswith("__") and (not known or name in known):
+                load()
+                if name in module.__dict__ or module.__dict__.get("__getattr__", get) is not get:
+                    return getattr(module, name)
+            raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
+        module.__getattr__ = get
+        return module, get
+    getters = [getter(module) for module in modules]
+    return load
+
+
 def _compat_later():
     """tf.compat, tf.compat.v1, tf.Graph and tf.Operation are filled when one of them is first asked for."""
     rows = {name: value for name, value in compat.v1.__dict__.items() if not name.startswith("__")}  # noqa: F821
@@ -263,23 +294,11 @@ def _compat_later():
         delattr(compat.v1, name)  # noqa: F821
 
     def fill():
-        for module in modules:
-            module.__dict__.pop("__getattr__", None)
         compat.v1.__dict__.update(rows)  # noqa: F821
         own.update(graph_types)
         from thalweg._graph_mode import namespace
         namespace.fill()
-
-    def getter(module):
-        def get(name):
-            if name.startswith("__"):
-                raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
-            fill()
-            return getattr(module, name)
-        return get
-    for module in modules:
-        module.__getattr__ = getter(module)
-    return fill
+    return _later(modules, fill)
 
 
 compat.v2 = _module("compat.v2")  # noqa: F821
@@ -292,14 +311,10 @@ def _data_later():
     for name in rows:
         delattr(data, name)  # noqa: F821
 
-    def get(name):
-        if name.startswith("__"):
-            raise AttributeError("module 'thalweg.data' has no attribute %r" % name)
-        del data.__getattr__  # noqa: F821
+    def fill():
         from thalweg._data import namespace
         namespace.fill(rows)
-        return getattr(data, name)  # noqa: F821
-    data.__getattr__ = get  # noqa: F821
+    _later([data], fill)  # noqa: F821
 
 
 _data_later()
@@ -313,14 +328,10 @@ def _distribute_later():
     distribute._rows = type(_sys)("rows")  # noqa: F821
     distribute._rows.__dict__.update(rows)  # noqa: F821
 
-    def get(name):
-        if name.startswith("__"):
-            raise AttributeError("module 'thalweg.distribute' has no attribute %r" % name)
-        del distribute.__getattr__  # noqa: F821
+    def fill():
         from thalweg import _distribute
         _distribute.fill()
-        return getattr(distribute, name)  # noqa: F821
-    distribute.__getattr__ = get  # noqa: F821
+    _later([distribute], fill)  # noqa: F821
 
     def get_tpu(name):
         from thalweg import _cluster
@@ -384,13 +395,13 @@ def _training_later():
     properties = ("metrics_names", "compiled_loss", "compiled_metrics", "history", "_is_compiled", "loss")
     utilities = ("Sequence", "unpack_x_y_sample_weight", "pack_x_y_sample_weight")
 
-    def load():
-        if "__getattr__" in callbacks.__dict__:
-            del callbacks.__getattr__, keras.utils.__getattr__  # noqa: F821
-            from thalweg import _callbacks
-            _callbacks.install(rows)
-            from thalweg import _training
-            _training.install()
+    def fill():
+        from thalweg import _callbacks
+        _callbacks.install(rows)
+        from thalweg import _training
+        _training.install()
+    load = _later([callbacks], fill)
+    _later([keras.utils], load, utilities)  # noqa: F821
 
     def method(name):
         def call(self, *args, **kwargs):
@@ -409,18 +420,6 @@ def _training_later():
         setattr(model, name, method(name))
     for name in properties:
         setattr(model, name, prop(name))
-
-    def getter(module, known):
-        def get(name):
-            if name.startswith("__") or (known and name not in known):
-                raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
-            load()
-            if name not in module.__dict__:
-                raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
-            return module.__dict__[name]
-        return get
-    callbacks.__getattr__ = getter(callbacks, None)
-    keras.utils.__getattr__ = getter(keras.utils, utilities)  # noqa: F821
 
 
 _training_later()

@@ -50,6 +50,7 @@ def run(tf):
     for l in log: print(l)
     section("lambda"); seed(); out=[]; m.fit(x,y,epochs=2,verbose=0,callbacks=[K.callbacks.LambdaCallback(on_epoch_end=lambda e,l: out.append((e,sorted(l))), on_batch_end=lambda b,logs: out.append(b))]); print(out)
     section("dataset"); seed(); m=net(1); m.compile("sgd","mse"); ds=tf.data.Dataset.from_tensor_slices((x.astype("float32"),y)).batch(16); print(r(m.fit(ds,epochs=2,verbose=0,validation_data=ds))); print(round(m.evaluate(ds,verbose=0),5), m.predict(ds,verbose=0).shape, r(m.fit(ds.repeat(),epochs=2,steps_per_epoch=3,verbose=0)))
+    section("shuffled"); seed(); m=net(1); m.compile("sgd","mse"); print(r(m.fit(ds.unbatch().shuffle(20,seed=5).batch(8),epochs=3,verbose=0)))
     section("gen"); seed(); m=net(1); m.compile("sgd","mse")
     def gen():
         while True:

@@ -55,14 +55,18 @@ def joined(pid, seconds=30):
 """
 
 
-def start(text, tmp_path, *options):
+def start(text, tmp_path, *options, as_file=False):
     environment = dict(os.environ, PYTHONPATH=PACKAGE, THALWEG_NUM_THREADS="4")
-    return subprocess.Popen([sys.executable, "-X", "faulthandler", *options, "-c", COMMON + text], env=environment, cwd=tmp_path, text=True,
+    program = ["-c", COMMON + text]
+    if as_file:  # AutoGraph reads the source
+        program = [str(tmp_path / "program.py")]
+        (tmp_path / "program.py").write_text(COMMON + text)
+    return subprocess.Popen([sys.executable, "-X", "faulthandler", *options, *program], env=environment, cwd=tmp_path, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def run(text, tmp_path, *options):
-    process = start(text, tmp_path, *options)
+def run(text, tmp_path, *options, as_file=False):
+    process = start(text, tmp_path, *options, as_file=as_file)
     try:
         out, err = process.communicate(timeout=120)
     except subprocess.TimeoutExpired:
@@ -104,7 +108,7 @@ threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
 assert not problems, problems
 assert (shared.numpy() == 1600).all(), shared
 print("done")
-""", tmp_path) == "done\n"
+""", tmp_path, as_file=True) == "done\n"
 
 
 def test_one_model_in_many_threads(tmp_path):
@@ -127,7 +131,7 @@ threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
 [t.join() for t in threads]
 assert not problems, problems
 print("done")
-""", tmp_path) == "done\n"
+""", tmp_path, as_file=True) == "done\n"
 
 
 def test_fork(tmp_path):

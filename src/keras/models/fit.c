@@ -190,7 +190,7 @@ static tw_status run_epochs(tw__fit *f, tw__pass *pass, tw__callback_list *callb
         status = tw__feed_epoch(&f->feed);
     for (int64_t epoch = f->initial_epoch; status == TW_OK && epoch < f->epochs && !pass->ran_out; epoch++) {
         tw__logs_free(&logs);
-        if (every_epoch && epoch > f->initial_epoch)
+        if (every_epoch) /* the first one, too, as Keras does it: a shuffled dataset has its second order then */
             status = tw__feed_epoch(&f->feed);
         if (status == TW_OK)
             status = one_epoch(f, pass, callbacks, epoch, &logs);

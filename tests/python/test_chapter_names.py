@@ -11,19 +11,6 @@ import thalweg as tf
 HERE = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(HERE, "chapter_names.txt"), encoding="utf-8") as _file:
     NAMES = _file.read().split()
-# Names that are not there yet, with what they belong to.
-MISSING = {
-    "tf.keras.callbacks.ModelCheckpoint": "callbacks",
-    "tf.keras.callbacks.TensorBoard": "callbacks",
-    "tf.keras.layers.Add": "functional models",
-    "tf.keras.layers.Concatenate": "functional models",
-    "tf.keras.layers.Input": "functional models",
-    "tf.keras.layers.SeparableConv1D": "layers",
-    "tf.keras.models.load_model": "whole models in files",
-    "tf.keras.models.model_from_json": "functional models",
-    "tf.keras.preprocessing.image": "pictures from folders",
-    "tf.keras.preprocessing.image.ImageDataGenerator": "pictures from folders",
-}
 
 
 def resolve(name):
@@ -35,17 +22,11 @@ def resolve(name):
 
 def test_the_list_is_sorted():
     assert NAMES == sorted(set(NAMES))
-    assert set(MISSING) <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_name(name):
-    try:
-        resolve(name)
-    except AttributeError:
-        if name not in MISSING:
-            raise
-        pytest.xfail("not there yet: " + MISSING[name])
+    resolve(name)
 
 
 MODULES = ["thalweg.keras", "thalweg.keras.layers", "thalweg.data", "thalweg.io", "thalweg.train", "thalweg.compat.v1"]

@@ -187,6 +187,33 @@ def test_every_op_has_a_case():
         calls += f.read()
     with open(os.path.join(HERE, DATA)) as f:
         state += f.read()
+    with open(__file__) as f:
+        calls += f.read()
     have = {c["op"] for _, _, c in CASES if "error" not in c}
     missing = [n for n in _core.op_names() if n not in have and n not in FUNCTIONS | FILES and '"%s"' % n not in state and not re.search(r"raw_ops\.%s\b" % n, calls)]
     assert not missing, "ops without a case: " + ", ".join(missing)
+
+
+def test_gradient_of_a_whole_sequence():
+    """BlockLSTMGradV2 against the derivatives of the steps written out (TensorFlow 2.15's values for x and h_prev are not these)."""
+    rng = np.random.RandomState(2)
+    steps, batch, size, units = 4, 3, 2, 5
+    x, cell, hidden, weights, bias = (tf.constant(rng.uniform(-1, 1, shape), tf.float32) for shape in (
+        (steps, batch, size), (batch, units), (batch, units), (size + units, 4 * units), (4 * units,)))
+    by_cells, by_hidden = (tf.constant(rng.uniform(-1, 1, (steps, batch, units)), tf.float32) for _ in range(2))
+    with tf.GradientTape() as tape:
+        tape.watch([x, cell, hidden, weights, bias])
+        total, c, h = 0.0, cell, hidden
+        for t in range(steps):
+            i, f, g, o = tf.split(tf.concat([x[t], h], 1) @ weights + bias, 4, 1)
+            c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+            h = tf.sigmoid(o) * tf.tanh(c)
+            total += tf.reduce_sum(c * by_cells[t]) + tf.reduce_sum(h * by_hidden[t])
+    expected = tape.gradient(total, [x, cell, hidden, weights, bias])
+    none = tf.zeros([units])
+    given = dict(seq_len_max=tf.constant(steps, tf.int64), x=x, cs_prev=cell, h_prev=hidden, w=weights, wci=none, wcf=none, wco=none, b=bias)
+    made = tf.raw_ops.BlockLSTMV2(**given)
+    assert np.allclose(made.h[-1], h, atol=1e-6) and np.allclose(made.cs[-1], c, atol=1e-6)
+    got = tf.raw_ops.BlockLSTMGradV2(**given, **made._asdict(), cs_grad=by_cells, h_grad=by_hidden, use_peephole=False)
+    for name, value in zip(("x_grad", "cs_prev_grad", "h_prev_grad", "w_grad", "b_grad"), expected):
+        np.testing.assert_allclose(getattr(got, name), value, atol=1e-5, err_msg=name)

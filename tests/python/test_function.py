@@ -519,3 +519,12 @@ def test_variables_as_arguments_are_not_kept():
     del v
     gc.collect()
     assert gone() is None and f(tf.Variable(5.0)).numpy() == 6.0
+
+
+def test_diagonals_of_an_unknown_place():
+    """What is wrong with the diagonal is said when the call runs, if the sizes are not known before."""
+    @tf.function(autograph=False)
+    def f(rows):
+        return tf.raw_ops.MatrixDiagV3(diagonal=tf.ones([3]), k=[0, 1], num_rows=rows, num_cols=4, padding_value=0.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="number of diagonals"):
+        f(tf.constant(3))

@@ -292,9 +292,11 @@ static tw_status matrix_shape(tw__inference *inference)
         return TW_OK;
     TW_TRY(read_range(inference->op, inference->values[1], &p));
     bool several = p.high > p.low;
-    if ((several && in->rank < 2) || in->rank + 1 - several > TW_MAX_RANK) /* the whole plan says what is wrong */
-        several = false;
-    else if (in->dims[in->rank - 1] < 0 || (several && in->dims[in->rank - 2] < 0) || !inference->values[2] || !inference->values[3]) {
+    bool known = inference->values[2] && inference->values[3];
+    if ((several && in->rank < 2) || in->rank + 1 - several > TW_MAX_RANK) { /* the whole plan says what is wrong */
+        if (!known)
+            return TW_OK;
+    } else if (in->dims[in->rank - 1] < 0 || (several && in->dims[in->rank - 2] < 0) || !known) {
         *out = *in;
         out->rank = in->rank + 1 - several;
         out->dims[out->rank - 1] = out->dims[out->rank - 2] = -1;

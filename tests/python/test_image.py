@@ -53,3 +53,12 @@ def test_pictures_without_pixels_are_refused():
         for shape in (0, 2, 1), (2, 0, 3), (0, 0, 3):
             with pytest.raises(tf.errors.InvalidArgumentError, match="image must have pixels"):
                 encode(tf.zeros(shape, tf.uint8))
+
+
+def test_pictures_without_channels_take_no_time():
+    """A size of billions of pixels, each of nothing."""
+    images, size = tf.zeros([2, 1, 1, 0]), [7, 1 << 30]
+    for resize in (tf.raw_ops.ResizeArea, tf.raw_ops.ResizeBilinear, tf.raw_ops.ResizeBicubic, tf.raw_ops.ResizeNearestNeighbor):
+        assert resize(images=images, size=size).shape == (2, 7, 1 << 30, 0)
+    assert tf.raw_ops.ScaleAndTranslate(images=images, size=size, scale=[1.0, 1.0], translation=[0.0, 0.0]).shape[2] == 1 << 30
+    assert tf.image.crop_and_resize(images, [[0.0, 0.0, 1.0, 1.0]], [0], size).shape == (1, 7, 1 << 30, 0)

@@ -94,6 +94,8 @@ static tw_status crop_compute(tw__kernel *kernel)
         if (r.which[i] < 0 || r.which[i] >= image->shape.dims[0])
             return tw__fail(TW_OUT_OF_RANGE, "box_index has values outside [0, batch_size) [Op:CropAndResize]");
     }
+    if (!kernel->outputs[0]->count)
+        return TW_OK;
     float *copy;
     r.in = tw__image_floats(image, &copy);
     if (!r.in)

@@ -114,6 +114,8 @@ static tw_status bilinear_compute(tw__kernel *kernel)
     const tw_tensor *images = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     TW_TRY(tw__resize_check(kernel, &images->shape, &out->shape));
+    if (!out->count) /* no channels, and perhaps billions of pixels */
+        return TW_OK;
     resize r = begin(kernel, &images->shape, &out->shape);
     if (r.in_height == r.out_height && r.in_width == r.out_width) {
         tw__cast_run(images->dtype, TW_FLOAT32, images->data, out->data, out->count, false);
@@ -232,6 +234,8 @@ static tw_status nearest_compute(tw__kernel *kernel)
     const tw_tensor *images = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     TW_TRY(tw__resize_check(kernel, &images->shape, &out->shape));
+    if (!out->count) /* no channels, and perhaps billions of pixels */
+        return TW_OK;
     resize r = begin(kernel, &images->shape, &out->shape);
     r.images = images;
     r.out = out->data;
@@ -345,6 +349,8 @@ static tw_status bicubic_compute(tw__kernel *kernel)
     const tw_tensor *images = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     TW_TRY(tw__resize_check(kernel, &images->shape, &out->shape));
+    if (!out->count) /* no channels, and perhaps billions of pixels */
+        return TW_OK;
     resize r = begin(kernel, &images->shape, &out->shape);
     float *copy = NULL;
     tw__taps y = { 0 }, x = { 0 };
@@ -438,6 +444,8 @@ static tw_status area_compute(tw__kernel *kernel)
     const tw_tensor *images = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
     TW_TRY(tw__resize_check(kernel, &images->shape, &out->shape));
+    if (!out->count) /* no channels, and perhaps billions of pixels */
+        return TW_OK;
     resize r = begin(kernel, &images->shape, &out->shape);
     float *copy = NULL;
     r.in = tw__image_floats(images, &copy);

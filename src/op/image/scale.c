@@ -139,6 +139,8 @@ static tw_status scale_compute(tw__kernel *kernel)
 {
     const tw_tensor *images = kernel->inputs[0];
     tw_tensor *out = kernel->outputs[0];
+    if (!out->count)
+        return TW_OK;
     tw__taps y = { 0 }, x = { 0 };
     float *copy = NULL;
     const float *in = tw__image_floats(images, &copy);

@@ -23,9 +23,18 @@ static unsigned get16(const uint8_t *data)
 
 static tw_dtype integer_dtype(size_t size, bool is_signed)
 {
-    static const tw_dtype with[] = { TW_INT8, TW_INT16, 0, TW_INT32, 0, 0, 0, TW_INT64 };
-    static const tw_dtype without[] = { TW_UINT8, TW_UINT16, 0, TW_UINT32, 0, 0, 0, TW_UINT64 };
-    return size - 1 < 8 ? (is_signed ? with : without)[size - 1] : TW_DTYPE_NONE;
+    switch (size) {
+    case 1:
+        return is_signed ? TW_INT8 : TW_UINT8;
+    case 2:
+        return is_signed ? TW_INT16 : TW_UINT16;
+    case 4:
+        return is_signed ? TW_INT32 : TW_UINT32;
+    case 8:
+        return is_signed ? TW_INT64 : TW_UINT64;
+    default:
+        return TW_DTYPE_NONE;
+    }
 }
 
 static tw_status read_type(const tw__hdf5 *file, const uint8_t *type, size_t size, element *out)

@@ -227,7 +227,7 @@ static tw_status read_symbols(tw__hdf5 *file, tw__hdf5_node *group, const names 
     for (unsigned i = 0; status == TW_OK && i < count; i++) {
         const uint8_t *entry = entries + i * 40;
         uint64_t name = tw__get64(entry);
-        const char *text = (const char *)heap->data + name;
+        const char *text = (const char *)heap->data + (name < heap->size ? name : 0);
         size_t size = name < heap->size ? strnlen(text, heap->size - name) : 0;
         if (name >= heap->size || size == heap->size - name || !size || memchr(text, '/', size))
             status = tw__hdf5_fail(file, "it is damaged: a name is not where it should be");

@@ -92,22 +92,23 @@ static void test_variables_and_objects(void **state)
     (void)state;
     tw__call_cache *cache = tw__call_cache_new(8);
     tw__key_writer w;
+    const tw_shape scalar = TW_SCALAR; /* keys borrow shapes */
     void *evicted = NULL;
     tw__key_begin(&w); /* f(a, a) */
-    assert_int_equal(tw__key_variable(&w, &values[0], TW_FLOAT32, &TW_SCALAR, true), 0);
-    assert_int_equal(tw__key_variable(&w, &values[0], TW_FLOAT32, &TW_SCALAR, true), 0);
+    assert_int_equal(tw__key_variable(&w, &values[0], TW_FLOAT32, &scalar, true), 0);
+    assert_int_equal(tw__key_variable(&w, &values[0], TW_FLOAT32, &scalar, true), 0);
     tw__call_key key = tw__key_of(&w);
     assert_int_equal(tw__call_cache_put(cache, &key, &values[1], &evicted), TW_OK);
     tw__key_free(&w);
     tw__key_begin(&w); /* f(b, b) */
-    tw__key_variable(&w, &values[9], TW_FLOAT32, &TW_SCALAR, true);
-    tw__key_variable(&w, &values[9], TW_FLOAT32, &TW_SCALAR, true);
+    tw__key_variable(&w, &values[9], TW_FLOAT32, &scalar, true);
+    tw__key_variable(&w, &values[9], TW_FLOAT32, &scalar, true);
     key = tw__key_of(&w);
     assert_ptr_equal(tw__call_cache_find(cache, &key), &values[1]);
     tw__key_free(&w);
     tw__key_begin(&w); /* f(a, b) */
-    tw__key_variable(&w, &values[0], TW_FLOAT32, &TW_SCALAR, true);
-    assert_int_equal(tw__key_variable(&w, &values[9], TW_FLOAT32, &TW_SCALAR, true), 1);
+    tw__key_variable(&w, &values[0], TW_FLOAT32, &scalar, true);
+    assert_int_equal(tw__key_variable(&w, &values[9], TW_FLOAT32, &scalar, true), 1);
     key = tw__key_of(&w);
     assert_null(tw__call_cache_find(cache, &key));
     tw__key_free(&w);
@@ -118,7 +119,7 @@ static void test_variables_and_objects(void **state)
             tw__key_argument(&w);
             tw__key_object(&w, &values[100 + i + k]);
             tw__key_text(&w, 'u', "text", 4);
-            tw__key_tensor(&w, TW_INT32, &TW_SCALAR);
+            tw__key_tensor(&w, TW_INT32, &scalar);
         }
         assert_int_equal(w.status, TW_OK);
         key = tw__key_of(&w);

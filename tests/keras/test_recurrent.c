@@ -8,8 +8,9 @@ static tw_initializer *half, *quarter;
 static int start(void **state)
 {
     (void)state;
-    half = tw_initializers_constant(.value = tw_tensor_float(0.5));
-    quarter = tw_initializers_constant(.value = tw_tensor_float(0.25));
+    tw_auto tw_tensor *a = tw_tensor_float(0.5), *b = tw_tensor_float(0.25);
+    half = tw_initializers_constant(.value = a);
+    quarter = tw_initializers_constant(.value = b);
     return half && quarter ? 0 : 1;
 }
 

@@ -524,7 +524,9 @@ tw_status tw__layer_connect(tw_layer *layer, const tw_value *arguments, const tw
     if (first && arguments->list.count && !tw__is(layer, &tw__class_model))
         tw__layer_built_for(layer, tw__shapes_of(&arguments->list.items[0]));
     *result = tw__node_results(layer, (int)layer->node_count - 1);
-    return tw_error_code() == TW_OK ? TW_OK : tw__error_status();
+    if (tw_error_code() != TW_OK)
+        tw_value_free(result);
+    return tw_error_code();
 }
 
 tw_keras_tensor *tw__layer_connect_one(tw_layer *layer, tw_keras_tensor *input)

@@ -188,6 +188,8 @@ tw_status tw__node_name(tw__node *node, const char *name)
         return status == TW_OK ? settle(node, tw__strdup(name)) : status;
     }
     if (waiting == graph) {
+        if (node->unnamed)
+            return TW_OK;
         node->unnamed = true;
         node->name = tw__strdup("");
         return node->name ? TW_OK : TW_RESOURCE_EXHAUSTED;

@@ -6,6 +6,9 @@ import os
 import numpy as np
 
 import thalweg as tf
+from steady import SANITIZED
+
+TOLERANCE = 1e-3 if SANITIZED else 1e-4  # without vectors sums run in another order; TensorFlow's own two modes differ as much
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "golden", "training")
@@ -52,7 +55,7 @@ def test_two_hundred_batches():
     for v, first in zip(model.variables, expected["first"]):
         assert v.numpy().reshape(-1)[:8].tolist() == first  # bit for bit
     losses = [step(model, optimizer, *batch(x, y, i)) for i in range(200)]
-    np.testing.assert_allclose(losses, expected["losses"], rtol=1e-4)
+    np.testing.assert_allclose(losses, expected["losses"], rtol=TOLERANCE)
     last = [float(np.abs(v.numpy().astype(np.float64)).sum()) for v in model.variables]
     np.testing.assert_allclose(last, expected["last"], rtol=1e-3)
 
@@ -69,7 +72,7 @@ def test_going_on_from_a_checkpoint_of_tensorflow(tmp_path):
     status.assert_consumed()
     assert int(optimizer.iterations) == expected["iterations"]
     losses = [step(model, optimizer, *batch(x, y, i)) for i in range(5, 25)]
-    np.testing.assert_allclose(losses, expected["after"], rtol=1e-4)
+    np.testing.assert_allclose(losses, expected["after"], rtol=TOLERANCE)
 
     # … and from our own, into objects whose variables do not exist yet
     path = checkpoint.save(str(tmp_path / "own"))

@@ -68,13 +68,12 @@ static bool find_pattern(const tw_shape *result, const tw_shape *input, tw__fuse
         if (dim == 1)
             continue;
         if (own == 1 && pattern->period == 1) {
-            pattern->run *= dim;
+            if (__builtin_mul_overflow(pattern->run, dim, &pattern->run))
+                return false;
         } else if (own == 1) {
             ended = true;
-        } else if (own != dim || ended) {
+        } else if (own != dim || ended || __builtin_mul_overflow(pattern->period, dim, &pattern->period)) {
             return false;
-        } else {
-            pattern->period *= dim;
         }
     }
     if (pattern->period > 1)

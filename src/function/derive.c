@@ -181,16 +181,11 @@ static tw_status settle(walk *w, int64_t number)
 /* A gradient has the shape of what it is the gradient of: what is not known of it may be known of that. */
 static void refine(tw_tensor *gradient, const tw_tensor *of)
 {
-    tw_shape *own = &gradient->shape;
-    if (!gradient->node || gradient->dtype != of->dtype || of->shape.rank < 0 || tw__shape_known(own) || !tw__shape_compatible(own, &of->shape))
+    if (!gradient->node || gradient->dtype != of->dtype || of->shape.rank < 0 || tw__shape_known(&gradient->shape) ||
+        !tw__shape_compatible(&gradient->shape, &of->shape))
         return;
-    int known = own->rank;
-    for (int i = 0; i < of->shape.rank; i++)
-        own->dims[i] = known >= 0 && own->dims[i] >= 0 ? own->dims[i] : of->shape.dims[i];
-    own->rank = of->shape.rank;
-    if (tw__shape_known(own) && tw__shape_count(own, &gradient->count) != TW_OK)
-        tw_clear_error();
-    gradient->node->out_shapes[gradient->node_output] = *own;
+    if (tw__symbolic_refine(gradient, &of->shape) != TW_OK)
+        tw_clear_error(); /* more elements than can be counted: who makes them says so */
 }
 
 static tw_status call_gradient(walk *w, size_t i, tw_tensor **space, bool *wanted, int inputs, int outputs)

@@ -166,6 +166,8 @@ TW_METHOD(model_set_inputs, "keras.Model._set_inputs(self: layer, inputs: value,
 {
     tw__model *model = (tw__model *)args->self;
     tw_spec spec;
+    if (args->outputs.kind != TW_VALUE_NONE || args->training.kind != TW_VALUE_NONE)
+        return tw__fail(TW_UNIMPLEMENTED, "_set_inputs: `outputs` and `training` are not supported");
     if (tw__value_spec(&args->inputs, &spec)) {
         model->layer.batch_input_shape = spec.shape;
         model->input_dtype = spec.dtype;

@@ -12,17 +12,23 @@ static bool is_foreign(const void *object)
     return o->peer && Py_TYPE((PyObject *)o->peer) != tw__py_type_of(o->class);
 }
 
-/* What function(peer) gives, as a value. */
-static bool ask(PyObject *function, const void *object, tw_value *out)
+/* What Python gave, which is taken, as a value. */
+static bool read_result(PyObject *result, tw_value *out)
 {
-    tw__py_lock_state state = tw__py_enter();
-    PyObject *result = function ? PyObject_CallFunctionObjArgs(function, ((const tw_object *)object)->peer, NULL) : NULL;
     bool good = result && tw__py_read_value(result, out);
     if (!good) {
         tw_value_free(out);
         tw__py_failed();
     }
     Py_XDECREF(result);
+    return good;
+}
+
+/* What function(peer) gives, as a value. */
+static bool ask(PyObject *function, const void *object, tw_value *out)
+{
+    tw__py_lock_state state = tw__py_enter();
+    bool good = read_result(function ? PyObject_CallFunctionObjArgs(function, ((const tw_object *)object)->peer, NULL) : NULL, out);
     tw__py_leave(state);
     return good;
 }
@@ -38,16 +44,7 @@ static bool config(const void *object, tw_value *out)
         return false;
     tw__py_lock_state state = tw__py_enter();
     PyObject *peer = ((const tw_object *)object)->peer;
-    bool own = tw__py_overrides(peer, "get_config"), good = false;
-    if (own) {
-        PyObject *result = PyObject_CallMethod(peer, "get_config", NULL);
-        good = result && tw__py_read_value(result, out);
-        if (!good) {
-            tw_value_free(out);
-            tw__py_failed();
-        }
-        Py_XDECREF(result);
-    }
+    bool good = tw__py_overrides(peer, "get_config") && read_result(PyObject_CallMethod(peer, "get_config", NULL), out);
     tw__py_leave(state);
     return good;
 }

@@ -108,3 +108,15 @@ void *tw_class_make(const tw_class *class_row, const void *args)
         tw__config_free(object);
     return object;
 }
+
+void *tw__class_make_default(const tw_class *class_row)
+{
+    const tw_signature *signature = tw_class_signature(class_row);
+    void *args = tw__alloc_zero(signature->args_size);
+    if (!args)
+        return NULL;
+    tw_args_default(signature, args);
+    void *made = tw_class_make(class_row, args);
+    tw__free(args);
+    return made;
+}

@@ -52,6 +52,7 @@ void tw__args_release_taken(const tw_signature *signature, const void *args);
 void tw__args_project(const tw_signature *from, const void *source, const tw_signature *to, void *target);
 
 /* value makers for results */
+void *tw__class_make_default(const tw_class *class_row); /* an object of arguments that are all the default */
 tw_value tw__value_str(const char *text);   /* copies */
 tw_status tw__value_of_shape(tw_shape shape, tw_value *result);
 

@@ -15,10 +15,7 @@ static tw_tensor *call(tw_callable *self, tw_tensor *value)
 static tw_status constraint_init(void *self, const void *given)
 {
     (void)given;
-    tw_callable *callable = self;
-    callable->call = call;
-    callable->name = tw__strdup(tw_class_name(self));
-    return callable->name ? TW_OK : tw__error_status();
+    return tw__callable_init(self, call);
 }
 
 TW_CLASS(constraint, "keras.constraints.Constraint() -> constraint",
@@ -40,9 +37,7 @@ TW_METHOD(constraint_get_config, "keras.constraints.Constraint.get_config(self: 
 
 /* ---- by name ---- */
 
-static const struct {
-    const char *name, *class_id;
-} names[] = {
+static const tw__callable_name names[] = {
     { "max_norm", "constraints_max_norm" },         { "MaxNorm", "constraints_max_norm" },
     { "non_neg", "constraints_non_neg" },           { "NonNeg", "constraints_non_neg" },
     { "nonneg", "constraints_non_neg" },            { "maxnorm", "constraints_max_norm" },
@@ -51,39 +46,9 @@ static const struct {
     { "MinMaxNorm", "constraints_min_max_norm" },
 };
 
-static const tw_class *class_of_name(const char *name)
-{
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i].name) == 0)
-            return tw_class_find(names[i].class_id);
-    }
-    return NULL;
-}
-
 tw_callable *tw__constraint_get(tw_named named)
 {
-    if (tw__named_is_object(named)) {
-        if (tw__is(named, &tw__callable_class))
-            return tw_retain(named);
-        tw__fail(TW_VALUE_ERROR, "Could not interpret constraint function identifier: an object of class %s", tw_class_name(named));
-        return NULL;
-    }
-    const tw_class *class = named ? class_of_name(named) : NULL;
-    if (!class) {
-        tw__fail(TW_VALUE_ERROR,
-                 "Unknown constraint: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is included in "
-                 "the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
-                 named ? (const char *)named : "None");
-        return NULL;
-    }
-    const tw_signature *signature = tw_class_signature(class);
-    void *args = tw__alloc_zero(signature->args_size ? signature->args_size : 1);
-    if (!args)
-        return NULL;
-    tw_args_default(signature, args);
-    tw_callable *made = tw_class_make(class, args);
-    tw__free(args);
-    return made;
+    return tw__callable_get(named, "constraint", names, sizeof names / sizeof *names);
 }
 
 tw_status tw__constraint_check(tw_named named)

@@ -86,14 +86,7 @@ tw_initializer *tw__initializer_get(tw_named named)
                  "object is included in the scope.", named ? (const char *)named : "None");
         return NULL;
     }
-    const tw_signature *signature = tw_class_signature(class);
-    void *args = tw__alloc_zero(signature->args_size);
-    if (!args)
-        return NULL;
-    tw_args_default(signature, args);
-    tw_initializer *made = tw_class_make(class, args);
-    tw__free(args);
-    return made;
+    return tw__class_make_default(class);
 }
 
 TW_API(initializers_get, "keras.initializers.get|initializers.get(identifier: named<initializer>) -> initializer",

@@ -51,18 +51,6 @@ TW_CLASS(metrics_function, "keras.metrics._FunctionMetric(function: str, name: s
     .parent = &tw__class_metrics_mean_metric_wrapper, .size = sizeof(tw_metric), .methods = &function_metric_methods,
     .doc = "The mean of a function of the library.");
 
-/* An object of a class, made without arguments. */
-static void *made_by_default(const tw_signature *signature)
-{
-    void *args = tw__alloc_zero(signature->args_size);
-    if (!args)
-        return NULL;
-    tw_args_default(signature, args);
-    void *made = tw_class_make(signature->class_row, args);
-    tw__free(args);
-    return made;
-}
-
 tw_loss *tw__loss_get(const tw_value *value)
 {
     if (value->kind == TW_VALUE_OBJECT && tw__is(value->object, &tw__class_loss))
@@ -78,7 +66,7 @@ tw_loss *tw__loss_get(const tw_value *value)
         tw_losses_function_args args = { .function = path, .reduction = "auto", .name = value->s.data };
         loss = tw_class_make(&tw__class_losses_function, &args);
     } else if (signature && signature->role == TW_ROLE_CLASS) {
-        loss = made_by_default(signature);
+        loss = tw__class_make_default(signature->class_row);
     } else {
         tw__fail(TW_VALUE_ERROR, "Unknown loss function: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is "
                  "included in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
@@ -99,7 +87,7 @@ tw_metric *tw__metric_get(const char *name, const char *called)
         tw_metrics_function_args args = { .function = other ? other : path, .name = called };
         metric = tw_class_make(&tw__class_metrics_function, &args);
     } else if (signature && !other && signature->role == TW_ROLE_CLASS) {
-        metric = made_by_default(signature);
+        metric = tw__class_make_default(signature->class_row);
     } else {
         tw__fail(TW_VALUE_ERROR, "Unknown metric function: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object "
                  "is included in the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",

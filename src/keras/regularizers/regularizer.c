@@ -16,10 +16,7 @@ static tw_tensor *call(tw_callable *self, tw_tensor *value)
 static tw_status regularizer_init(void *self, const void *given)
 {
     (void)given;
-    tw_callable *callable = self;
-    callable->call = call;
-    callable->name = tw__strdup(tw_class_name(self));
-    return callable->name ? TW_OK : tw__error_status();
+    return tw__callable_init(self, call);
 }
 
 TW_CLASS(regularizer, "keras.regularizers.Regularizer() -> regularizer",
@@ -41,51 +38,19 @@ TW_METHOD(regularizer_get_config, "keras.regularizers.Regularizer.get_config(sel
 
 /* ---- by name ---- */
 
-static const struct {
-    const char *name, *class_id;
-} names[] = {
+static const tw__callable_name names[] = {
     { "l1", "regularizers_l1" },     { "L1", "regularizers_l1" },
     { "l2", "regularizers_l2" },     { "L2", "regularizers_l2" },
-    { "L1L2", "regularizers_l1l2" }, { "l1_l2", "regularizers_l1l2" },
+    { "L1L2", "regularizers_l1l2" },
     { "OrthogonalRegularizer", "regularizers_orthogonal_regularizer" },
     { "orthogonal_regularizer", "regularizers_orthogonal_regularizer" },
 };
 
-static const tw_class *class_of_name(const char *name)
-{
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i].name) == 0)
-            return tw_class_find(names[i].class_id);
-    }
-    return NULL;
-}
-
 tw_callable *tw__regularizer_get(tw_named named)
 {
-    if (tw__named_is_object(named)) {
-        if (tw__is(named, &tw__callable_class))
-            return tw_retain(named);
-        tw__fail(TW_VALUE_ERROR, "Could not interpret regularizer identifier: an object of class %s", tw_class_name(named));
-        return NULL;
-    }
-    if (named && strcmp(named, "l1_l2") == 0) /* the function, whose defaults are others than the class's */
+    if (named && !tw__named_is_object(named) && strcmp(named, "l1_l2") == 0) /* the function, whose defaults are others than the class's */
         return tw_class_make(&tw__class_regularizers_l1l2, &(tw_regularizers_l1l2_args){ .l1 = 0.01, .l2 = 0.01 });
-    const tw_class *class = named ? class_of_name(named) : NULL;
-    if (!class) {
-        tw__fail(TW_VALUE_ERROR,
-                 "Unknown regularizer: '%s'. Please ensure you are using a `keras.utils.custom_object_scope` and that this object is included in "
-                 "the scope. See https://www.tensorflow.org/guide/keras/save_and_serialize#registering_the_custom_object for details.",
-                 named ? (const char *)named : "None");
-        return NULL;
-    }
-    const tw_signature *signature = tw_class_signature(class);
-    void *args = tw__alloc_zero(signature->args_size);
-    if (!args)
-        return NULL;
-    tw_args_default(signature, args);
-    tw_callable *made = tw_class_make(class, args);
-    tw__free(args);
-    return made;
+    return tw__callable_get(named, "regularizer", names, sizeof names / sizeof *names);
 }
 
 tw_status tw__regularizer_check(tw_named named)

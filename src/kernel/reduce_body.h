@@ -42,11 +42,11 @@ CLONES static void NAME(rows)(void *accumulators, const void *data, int64_t rows
         ACCUMULATOR totals[NAME(GROUP)];
         memcpy(totals, a + r, sizeof totals);
         for (int64_t i = 0; i < size; i++) {
-            ACCUMULATOR values[NAME(GROUP)];
+            ELEMENT values[NAME(GROUP)];
             for (int j = 0; j < NAME(GROUP); j++)
-                values[j] = LOAD(x[j * stride + i]);
+                values[j] = x[j * stride + i];
             for (int j = 0; j < NAME(GROUP); j++)
-                totals[j] = COMBINE(totals[j], values[j]);
+                totals[j] = COMBINE(totals[j], LOAD(values[j]));
         }
         memcpy(a + r, totals, sizeof totals);
     }

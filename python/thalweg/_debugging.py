@@ -165,15 +165,6 @@ def assert_all_finite(x, message, name=None):
     return thalweg.debugging.check_numerics(x, message)
 
 
-def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
-    """Is not supported."""
-    raise NotImplementedError("tf.debugging.enable_check_numerics is not supported; tf.debugging.check_numerics checks single tensors")
-
-
-def disable_check_numerics():
-    """Nothing is to be switched off."""
-
-
 # ---- order ----
 
 def no_op(name=None):

@@ -256,6 +256,8 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
     }
     if (status == TW_OK && op->makes_outputs)
         status = tw__outputs_part(inputs, input_count, outputs, count);
+    if (__builtin_expect(atomic_load_explicit(&tw__numerics_threads, memory_order_relaxed), 0) && status == TW_OK)
+        status = tw__numerics_run(op->name, inputs, input_count, outputs, count);
     if (status == TW_OK && tw__active_tapes)
         status = tw__tapes_record(op, inputs, input_count, complete, complete_count, outputs, count);
     if (status != TW_OK) {

@@ -353,7 +353,7 @@ static bool is_direct(const tw__function *f, tw_tensor *const *inputs)
     return direct;
 }
 
-tw_status tw__function_call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
+static tw_status call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
     if (is_direct(f, inputs)) {
         TW_TRY(tw__function_run(f, inputs, outputs));
@@ -381,6 +381,19 @@ tw_status tw__function_call_given(tw__function *f, tw_tensor *const *inputs, tw_
             tw_release(all[i]);
     }
     tw__free(all);
+    return status;
+}
+
+tw_status tw__function_call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
+{
+    tw_status status = call_given(f, inputs, outputs);
+    if (__builtin_expect(atomic_load_explicit(&tw__numerics_threads, memory_order_relaxed), 0) && status == TW_OK && !tw__tracing) {
+        status = tw__numerics_run(f->name, inputs, f->input_count, outputs, f->output_count);
+        for (int i = 0; status != TW_OK && i < f->output_count; i++) {
+            tw_release(outputs[i]);
+            outputs[i] = NULL;
+        }
+    }
     return status;
 }
 

@@ -402,10 +402,13 @@ tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *i
         node = tw__graph_add(graph, op, NULL, edges, input_count, complete, attr_count, out_dtypes, out_shapes, output_count);
     if (edges != few)
         tw__free(edges);
-    if (tw__naming_end(naming, NULL, NULL, NULL) != TW_OK || !node)
+    if (node && atomic_load_explicit(&tw__numerics_threads, memory_order_relaxed))
+        status = tw__numerics_trace(node);
+    if (tw__naming_end(naming, NULL, NULL, NULL) != TW_OK || !node || status != TW_OK)
         return tw__error_status();
     for (int i = 0; i < output_count; i++) {
-        outputs[i] = tw__node_output(node, i);
+        tw__node *check = graph->lasting ? tw__numerics_check_of(node, i) : NULL; /* it stands in the output's place there */
+        outputs[i] = check ? tw__node_output(check, 0) : tw__node_output(node, i);
         if (!outputs[i]) {
             while (i-- > 0)
                 tw_release(outputs[i]);

@@ -48,6 +48,7 @@ struct tw__node {
     struct tw__kernel_stream *stream; /* of a kernel with state, shared with other copies of the node; a reference. NULL: each plan has its own */
     bool unnamed;        /* while a call is being named (naming.c) */
     bool helps;          /* a constant or a read that the call made of an argument: it is named after the node that uses it */
+    bool checks;         /* a check of numbers that was added to another node, its input (numerics.c): it is named after that */
 };
 
 /* Where in the program something was made: lines as Python's tracebacks have them, the outermost first. */
@@ -58,6 +59,17 @@ typedef struct tw__origin {
 extern const tw_class tw__origin_class;
 /* Set by an embedding language: the place where its program stands, a new reference or NULL. Asked for nodes of lasting graphs. */
 TW_API_FUNCTION extern tw_object *(*tw__origin_now)(void);
+
+/* ---- checks of every number (numerics.c) ---- */
+/* How many threads want them: 0 is the usual case, and nobody looks further then. */
+extern _Atomic int tw__numerics_threads;
+/* Adds checks to a new node's float outputs, if the thread wants them. */
+tw_status tw__numerics_trace(tw__node *node);
+tw__node *tw__numerics_check_of(const tw__node *node, int output); /* NULL: there is none */
+tw_status tw__numerics_settle(tw__node *check); /* the checked node has its name now: so gets the check, and its text */
+/* Fails if an output of something that ran at once is not finite and the thread wants to know. */
+tw_status tw__numerics_run(const char *name, tw_tensor *const *inputs, int input_count, tw_tensor *const *outputs, int output_count);
+tw__node *tw__node_checked(tw__node *node); /* the node itself, or the one that it checks */
 
 /* What a kernel keeps from run to run (random numbers), where several graphs hold copies of one node. */
 typedef struct tw__kernel_stream {

@@ -257,7 +257,7 @@ static bool is_all_axes(const tw__node *node, const tw__node *constant, const ch
 static tw_status name_helpers(const tw__node *node, const char *scope)
 {
     for (int i = 0; i < node->input_count; i++) {
-        tw__node *from = node->inputs[i].node;
+        tw__node *from = tw__node_checked(node->inputs[i].node);
         bool read = from->op == &tw__op_ReadVariableOp;
         if (!from->unnamed || (!from->helps && !read))
             continue;
@@ -282,6 +282,8 @@ static tw_status name_rest(tw__naming naming, const char *scope)
     tw__graph *graph = naming.graph;
     for (size_t i = naming.first; i < graph->node_count; i++) {
         tw__node *node = graph->nodes[i];
+        if (node->checks)
+            continue;
         if (!node->unnamed) {
             TW_TRY(name_helpers(node, scope));
         } else if (!node->helps && node->op != &tw__op_ReadVariableOp) {
@@ -290,8 +292,12 @@ static tw_status name_rest(tw__naming naming, const char *scope)
         }
     }
     for (size_t i = naming.first; i < graph->node_count; i++) {
-        if (graph->nodes[i]->unnamed) /* nobody uses it */
+        if (graph->nodes[i]->unnamed && !graph->nodes[i]->checks) /* nobody uses it */
             TW_TRY(name_inside(graph->nodes[i], scope, default_name(graph->nodes[i]->op)));
+    }
+    for (size_t i = naming.first; i < graph->node_count; i++) {
+        if (graph->nodes[i]->unnamed)
+            TW_TRY(tw__numerics_settle(graph->nodes[i]));
     }
     return TW_OK;
 }
@@ -331,11 +337,12 @@ tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name,
     const char *scope = scope_of(graph);
     bool whole = false;
     const char *inner = scope_name(id, &whole);
-    tw__node *node = result && result->node && result->node->graph == graph && result->node->unnamed ? result->node : NULL;
     if (graph->node_count == naming.first)
         return TW_OK;
-    if (!result && graph->nodes[graph->node_count - 1]->unnamed)
-        node = graph->nodes[graph->node_count - 1];
+    tw__node *node = result && result->node && result->node->graph == graph ? result->node : NULL;
+    node = tw__node_checked(result ? node : graph->nodes[graph->node_count - 1]);
+    if (node && !node->unnamed)
+        node = NULL;
     size_t length = name ? strlen(name) : 0;
     bool exact = length && name[length - 1] == '/'; /* a whole name, as a scope gives it */
     tw_status status = length ? tw__graph_check_name(name, *scope != 0) : TW_OK;

@@ -78,7 +78,8 @@ tw_tensor *tw__part_call(const tw__part *part, const char *name, const tw_op *op
     char *whole = whole_name(part, name);
     tw__naming naming = tw__naming_start();
     tw_tensor *result = whole ? tw__call(op, inputs, input_count, attrs, attr_count) : NULL;
-    tw_status status = result && result->node && result->node->unnamed ? tw__node_name(result->node, whole) : TW_OK;
+    tw__node *made = result ? tw__node_checked(result->node) : NULL;
+    tw_status status = made && made->unnamed ? tw__node_name(made, whole) : TW_OK;
     tw_status named = tw__naming_end(naming, NULL, NULL, result);
     tw__free(whole);
     if (result && (status != TW_OK || named != TW_OK)) {

@@ -154,6 +154,10 @@ TW_API(placeholder, "compat.v1.placeholder(dtype: dtype, shape: shape = None, na
     tw__graph *graph = graph_for("tf.placeholder()");
     tw__naming naming = graph ? tw__naming_begin() : (tw__naming){ NULL, 0, NULL };
     tw_tensor *out = graph ? tw__graph_placeholder(graph, args->dtype, &args->shape, NULL) : NULL;
+    if (out && tw__numerics_trace(out->node) != TW_OK) {
+        tw_release(out);
+        out = NULL;
+    }
     return tw__naming_end(naming, NULL, args->name, out) == TW_OK ? out : NULL;
 }
 

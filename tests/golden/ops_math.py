@@ -285,4 +285,9 @@ for d in REAL:
 c.error("CheckNumerics", tensor=np.float32([1, np.nan]), message="look", code="InvalidArgumentError", text="look : Tensor had NaN values")
 c.error("CheckNumerics", tensor=np.float64([np.inf, 1]), message="look", code="InvalidArgumentError", text="look : Tensor had Inf")
 c.error("CheckNumerics", tensor=np.float32([np.inf, np.nan]), message="look", code="InvalidArgumentError", text="look : Tensor had Inf and NaN values")
+for d in REAL:
+    add("CheckNumericsV2", tensor=values((2, 2), d), message="all is well", gradient=tf.as_dtype(d).size >= 4)
+for bad, words in (([1, np.nan], "NaN"), ([np.inf, 1], "+Inf"), ([-np.inf, 1], "-Inf"), ([-np.inf, np.inf], "-Inf and +Inf"), ([np.inf, np.nan], "+Inf and NaN"),
+                   ([-np.inf, np.nan], "-Inf and NaN"), ([np.nan, np.inf, -np.inf], "-Inf, +Inf, and NaN")):
+    c.error("CheckNumericsV2", tensor=np.float32(bad), message="look", code="InvalidArgumentError", text="look : Tensor had %s values" % words)
 c.write()

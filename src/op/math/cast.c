@@ -82,35 +82,3 @@ static tw_status prevent_gradient(tw__gradient *g)
 
 TW_OP(PreventGradient, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type, message: string = ''", HAND_ON,
     .gradient = prevent_gradient, .doc = "The input itself; asking for a gradient through it is an error.");
-
-/* ---- a check ---- */
-
-static tw_status check_numerics_compute(tw__kernel *kernel)
-{
-    tw_tensor *x = kernel->inputs[0];
-    bool infinite = false, not_a_number = false;
-    for (int64_t i = 0; i < x->count; i++) {
-        double value = x->dtype == TW_FLOAT32 ? (double)((const float *)x->data)[i] : tw_tensor_double_at(x, i);
-        infinite |= __builtin_isinf(value) != 0;
-        not_a_number |= value != value;
-    }
-    if (infinite || not_a_number) {
-        tw_string message = TW_ATTR(kernel, "message")->s;
-        return tw__fail(TW_INVALID_ARGUMENT, "%.*s : Tensor had %s values [Op:CheckNumerics]", (int)message.size,
-                        message.data ? message.data : "", infinite && not_a_number ? "Inf and NaN" : infinite ? "Inf" : "NaN");
-    }
-    return hand_on(kernel);
-}
-
-static tw_status check_numerics_gradient(tw__gradient *g)
-{
-    tw_attr message = TW_A_STRING("message", "Not a number (NaN) or infinity (Inf) values detected in gradient.");
-    tw__grad_set(g, 0, tw__call(&tw__op_CheckNumerics, g->output_grads, 1, &message, 1));
-    return tw__grad_status(g);
-}
-
-TW_OP(CheckNumerics,
-    .inputs = "tensor: T", .outputs = "output: T", .attrs = "T: {bfloat16, half, float, double}, message: string",
-    .shape = tw_shape_same, .compute = check_numerics_compute, .gradient = check_numerics_gradient, .makes_outputs = true,
-    .stateful = true,
-    .doc = "The input itself; an error if a value is infinite or not a number.");

@@ -79,7 +79,7 @@ VersionDef
 FunctionDefLibrary
     1 repeated FunctionDef function; 2 repeated GradientDef gradient
 FunctionDef
-    1 bytes signature; 5 map<string,AttrValue> attr; 7 map<uint32,FunctionDef.ArgAttrs> arg_attr; 8 map<uint32,uint32>
+    1 OpDef signature; 5 map<string,AttrValue> attr; 7 map<uint32,FunctionDef.ArgAttrs> arg_attr; 8 map<uint32,uint32>
     resource_arg_unique_id; 3 repeated NodeDef node_def; 4 map<string,string> ret; 6 map<string,string> control_ret
 FunctionDef.ArgAttrs
     1 map<string,AttrValue> attr
@@ -100,7 +100,19 @@ MetaGraphDef.MetaInfoDef
     1 string meta_graph_version; 2 OpList stripped_op_list; 4 repeated string tags; 5 string tensorflow_version; 6 string
     tensorflow_git_version; 7 bool stripped_default_attrs; 8 map<string,string> function_aliases
 OpList
-    1 repeated bytes op
+    1 repeated OpDef op
+OpDef
+    1 string name; 2 repeated OpDef.ArgDef input_arg; 3 repeated OpDef.ArgDef output_arg; 20 repeated string control_output; 4 repeated
+    OpDef.AttrDef attr; 8 OpDeprecation deprecation; 5 string summary; 6 string description; 18 bool is_commutative; 16 bool is_aggregate;
+    17 bool is_stateful; 19 bool allows_uninitialized_input; 21 bool is_distributed_communication
+OpDef.ArgDef
+    1 string name; 2 string description; 3 enum DataType type; 4 string type_attr; 5 string number_attr; 6 string type_list_attr; 7
+    repeated bytes handle_data; 16 bool is_ref; 17 bytes experimental_full_type
+OpDef.AttrDef
+    1 string name; 2 string type; 3 AttrValue default_value; 4 string description; 5 bool has_minimum; 6 int64 minimum; 7 AttrValue
+    allowed_values
+OpDeprecation
+    1 int32 version; 2 string explanation
 SaverDef
     1 string filename_tensor_name; 2 string save_tensor_name; 3 string restore_op_name; 4 int32 max_to_keep; 5 bool sharded; 6 float
     keep_checkpoint_every_n_hours; 7 enum SaverDef.CheckpointFormatVersion version

@@ -3,6 +3,7 @@
 With plain values, and with tensors in eager execution, these do what Python does. In a graph the blocks are run once each
 inside tf.cond and tf.while_loop; between, the variables of the statement are set by set_state and read by get_state."""
 import thalweg as tf
+from thalweg import _core
 from thalweg.autograph import structure
 from thalweg.autograph.structure import flatten, unflatten
 
@@ -380,8 +381,30 @@ def _and_extra(test, extra_test):
     return tf.logical_and(test, tf.convert_to_tensor(extra_test()))
 
 
+def _graph_range(values, extra_test, body, get_state, set_state, names, options):
+    """A loop over the numbers of a tf.range, which need not all be there at once."""
+    start, limit, delta = values.op.inputs
+    loop = _Loop(get_state, set_state, names, options)
+    loop.prepare(lambda: body(start))
+    step = tf.get_static_value(delta)
+
+    def loop_test(i):
+        if step is None:
+            test = tf.logical_or(tf.logical_and(delta >= 0, i < limit), tf.logical_and(delta < 0, i > limit))
+        else:
+            test = tf.less(i, limit) if step >= 0 else tf.greater(i, limit)
+        return _and_extra(test, extra_test)
+
+    def loop_body(i):
+        body(i)
+        return [i + delta]
+    loop.run(loop_test, loop_body, [start], [tf.TensorShape([])])
+
+
 def _graph_for(values, extra_test, body, get_state, set_state, names, options):
     values = tf.convert_to_tensor(values)
+    if _core.is_symbolic(values) and values.op.type == "Range":
+        return _graph_range(values, extra_test, body, get_state, set_state, names, options)
     if values.shape.rank == 0:
         raise ValueError("len requires a non-scalar tensor, got one of shape %s" % (tf.shape(values),))
     if values.shape.rank is not None and values.shape[0] is not None:

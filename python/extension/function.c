@@ -296,6 +296,8 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
                                                                             : invoke(signature, args, &result);
             if (__builtin_expect(done != TW_OK, 0)) {
                 tw_value_free(&result);
+                if (naming.graph)
+                    tw__naming_explain(naming, signature->id, *(const char **)(args + function->name_at));
                 tw__py_raise();
             } else {
                 if (tw__tracing && result.kind == TW_VALUE_TENSOR && signature->role == TW_ROLE_FUNCTION)

@@ -186,10 +186,10 @@ static PyObject *set_shape(PyObject *self, PyObject *value)
         return NULL;
     tw_shape *own = &tensor->shape;
     if (!tw__shape_compatible(own, &shape)) {
-        PyObject *present = tw__py_wrap_shape(own);
-        tw__py_error(PyExc_ValueError, "Dimension 0 in both shapes must be equal, or the shapes be compatible: Shapes are %S and %S.",
-                     present, value);
-        Py_XDECREF(present);
+        tw__text text = { 0 };
+        tw__shape_difference(&text, own, &shape);
+        tw__py_error(PyExc_ValueError, "%s", text.data ? text.data : "");
+        tw__text_free(&text);
         return NULL;
     }
     if (tw__symbolic_refine(tensor, &shape) != TW_OK)

@@ -146,7 +146,7 @@ TW_API(concat, "concat(values: tensors<T>, axis: int, name: str = concat) -> ten
     if (count == 1)
         return TW_UNARY(Identity, args->values.items[0]);
     tw_tensor **inputs = tw__alloc_array((size_t)count + 1, sizeof *inputs);
-    tw_auto tw_tensor *axis = tw_tensor_int64(args->axis);
+    tw_auto tw_tensor *axis = tw__whole_tensor(args->axis);
     tw_tensor *result = NULL;
     if (inputs && axis) {
         memcpy(inputs, args->values.items, (size_t)count * sizeof *inputs);

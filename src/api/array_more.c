@@ -156,7 +156,7 @@ TW_API(broadcast_dynamic_shape, "broadcast_dynamic_shape(shape_x: tensor<I>, sha
 
 static tw_tensors top_k(tw_tensor *input, int64_t k, bool sorted, tw_dtype index_type)
 {
-    tw_auto tw_tensor *number = tw_tensor_int64(k);
+    tw_auto tw_tensor *number = tw__whole_tensor(k);
     if (!number)
         return (tw_tensors){ 0 };
     return tw__call_many(&tw__op_TopKV2, TW_IN(input, number), 2,

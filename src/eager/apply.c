@@ -143,6 +143,22 @@ static tw__graph *graph_of_call(tw_tensor *const *inputs, int input_count)
     return tw__tracing;
 }
 
+/* An input of a dtype that the operation has not. */
+static tw_status refuse_dtype(const char *input, tw_dtype dtype, uint64_t allowed)
+{
+    tw__text text = { 0 };
+    for (int i = 1; i < TW_DTYPE_LIMIT; i++) {
+        if (allowed >> i & 1)
+            tw__text_format(&text, "%s%s", text.size ? ", " : "", tw_dtype_name((tw_dtype)i));
+    }
+    char *list = tw__text_take(&text);
+    tw_clear_error();
+    tw__fail(TW_TYPE_ERROR, "Value passed to parameter '%s' has DataType %s not in list of allowed values: %s", input, tw_dtype_name(dtype),
+             list ? list : "");
+    tw__free(list);
+    return TW_TYPE_ERROR;
+}
+
 /* Inputs that must have one dtype have not: a graph words it in its own way. Lists of inputs are left to the error that is there. */
 static tw_status name_conflict(const tw_op *op, const tw_dtype *dtypes, int input_count)
 {
@@ -156,6 +172,12 @@ static tw_status name_conflict(const tw_op *op, const tw_dtype *dtypes, int inpu
             return tw__fail(TW_TYPE_ERROR, "Input '%s' of '%s' Op has type %s that does not match type %s of argument '%s'.", other->name, op->name,
                             tw_dtype_name(dtypes[i]), tw_dtype_name(dtypes[k]), one->name);
         }
+    }
+    for (int i = 0; signature->input_count == input_count && i < input_count; i++) {
+        const tw__arg *arg = &signature->inputs[i];
+        uint64_t allowed = arg->type_attr >= 0 && arg->count_attr < 0 ? signature->attrs[arg->type_attr].allowed_types : 0;
+        if (allowed && !(allowed >> dtypes[i] & 1))
+            return refuse_dtype(arg->name, dtypes[i], allowed);
     }
     return tw_error_code();
 }
@@ -188,8 +210,13 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
     tw__inference inference = { op, input_count, count, shapes, dtypes, values, complete, out_shapes, out_dtypes };
     tw__partial_reader outer = tw__partial;
     tw__partial = (tw__partial_reader){ tw__partial_of_tensors, inputs };
-    if (status == TW_OK)
+    if (status == TW_OK) {
         status = op->shape(&inference);
+        if (status == TW_OK)
+            status = tw__shape_windows(&inference);
+        if (status == TW_INVALID_ARGUMENT)
+            status = tw__shape_error(&inference, inputs);
+    }
     tw__partial = outer;
     if (values != few)
         tw__free(values);

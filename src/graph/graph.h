@@ -183,6 +183,18 @@ typedef struct tw__naming {
 } tw__naming;
 tw__naming tw__naming_start(void);
 tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name, const tw_tensor *result);
+/* What a flat input of an operation is called: "y", or "values_1" in a list. For tw__free. */
+char *tw__input_name(const tw_op *op, const tw_attr *attrs, int input);
+/* A call that is being named has failed at this operation: the error is about a node whose name TW_NAME_MARK stands for until the call's name is
+ * known, at tw__naming_finish or, where the error is needed before, at tw__naming_explain. */
+#define TW_NAME_MARK "\x1a"
+void tw__naming_failed(const tw_op *op);
+void tw__naming_explain(tw__naming naming, const char *id, const char *name);
+/* The shapes of the inputs do not fit: the error that is set becomes the graph's (shape_error.c). */
+tw_status tw__shape_error(const tw__inference *inference, tw_tensor *const *inputs);
+tw_status tw__shape_windows(const tw__inference *inference);
+/* What is wrong with two shapes that must be one: "Shapes must be equal rank, but are 2 and 1". Empty if nothing is. */
+void tw__shape_difference(tw__text *text, const tw_shape *a, const tw_shape *b);
 /* C's calls of rows whose result is a pointer, a status, a new object (call_row.c): `given` are arguments that are not complete yet. */
 void *tw__row_pointer(const tw_signature *signature, const void *given);
 tw_status tw__row_status(const tw_signature *signature, const void *given);

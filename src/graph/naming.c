@@ -4,6 +4,7 @@
  * result gets the name that the caller gave, or the function's own; a constant or a read that was made of an argument is named after the
  * node that uses it and the argument: "mul/y", "MatMul/ReadVariableOp". So the nodes of a call are named together when it is over. */
 #include <ctype.h>
+#include <stdlib.h>
 
 #include "graph/graph.h"
 #include "rows.h"
@@ -217,19 +218,19 @@ tw_status tw__node_rename(tw__node *node, const char *base)
 }
 
 /* What a flat input is called: "y", or "values_1" in a list. */
-static char *input_name(const tw__node *node, int input)
+char *tw__input_name(const tw_op *op, const tw_attr *attrs, int input)
 {
-    if (node->op == &tw__op_StridedSlice && input > 0)
+    if (op == &tw__op_StridedSlice && input > 0)
         return input == 1 ? tw__strdup("stack") : tw__format("stack_%d", input - 1);
-    if ((node->op == &tw__op_While || node->op == &tw__op_StatelessWhile) && input < 2)
+    if ((op == &tw__op_While || op == &tw__op_StatelessWhile) && input < 2)
         return tw__strdup(input ? "maximum_iterations" : "loop_counter");
-    const tw__op_signature *signature = tw__op_signature_of(node->op);
+    const tw__op_signature *signature = tw__op_signature_of(op);
     int64_t at = 0;
     for (int i = 0; signature && i < signature->input_count; i++) {
         const tw__arg *arg = &signature->inputs[i];
         bool list = arg->count_attr >= 0 || arg->types_attr >= 0;
-        int64_t members = arg->count_attr >= 0   ? node->attrs[arg->count_attr].i
-                          : arg->types_attr >= 0 ? node->attrs[arg->types_attr].count
+        int64_t members = arg->count_attr >= 0   ? attrs[arg->count_attr].i
+                          : arg->types_attr >= 0 ? attrs[arg->types_attr].count
                                                  : 1;
         if (input < at + members)
             return list ? tw__format("%s_%lld", arg->name, (long long)(input - at)) : tw__strdup(arg->name);
@@ -263,7 +264,7 @@ static tw_status name_helpers(const tw__node *node, const char *scope)
             continue;
         if (read && from->graph->pending)
             from->graph->pending--;
-        char *input = read ? tw__strdup("ReadVariableOp") : input_name(node, i);
+        char *input = read ? tw__strdup("ReadVariableOp") : tw__input_name(node->op, node->attrs, i);
         char *inside = tw__format("%s/", node->name);
         bool before = is_all_axes(node, from, input ? input : "") || node->op == &tw__op_AssignVariableOp ||
                       node->op == &tw__op_AssignAddVariableOp || node->op == &tw__op_AssignSubVariableOp;
@@ -326,10 +327,53 @@ void tw__graph_settle(tw__graph *graph)
     graph->pending = 0;
 }
 
+/* ---- a node that could not be made ---- */
+
+static _Thread_local const tw_op *failed; /* the operation that the error's mark is about */
+
+static void name_failed(tw__graph *graph, const char *id, const char *name)
+{
+    tw__saved_error saved = tw__error_take();
+    bool whole = false, given = name && *name && name[strlen(name) - 1] != '/';
+    const char *inner = scope_name(id, &whole), *scope = scope_of(graph);
+    char *base = inner ? tw__format("%s%s/%s", scope, given ? name : inner, default_name(failed))
+                       : tw__format("%s%s", scope, given ? name : result_name(id, failed));
+    char *unique = base ? tw__graph_unique_name(graph, base, false) : NULL;
+    tw__text text = { 0 };
+    const char *rest = saved.message;
+    for (const char *mark; rest && (mark = strstr(rest, TW_NAME_MARK)); rest = mark + strlen(TW_NAME_MARK)) {
+        tw__text_bytes(&text, rest, (size_t)(mark - rest));
+        tw__text_add(&text, unique ? unique : failed->name);
+    }
+    tw__text_add(&text, rest ? rest : "");
+    tw_clear_error();
+    if (!text.failed)
+        tw__fail(saved.code, "%s", text.data);
+    tw__text_free(&text);
+    tw__free(base);
+    tw__free(unique);
+    free(saved.message);
+    failed = NULL;
+}
+
+void tw__naming_failed(const tw_op *op)
+{
+    failed = op;
+    if (tw__tracing && waiting != tw__tracing)
+        name_failed(tw__tracing, NULL, NULL);
+}
+
+void tw__naming_explain(tw__naming naming, const char *id, const char *name)
+{
+    if (failed && naming.graph)
+        name_failed(naming.graph, id, name);
+}
+
 tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name, const tw_tensor *result)
 {
     tw__graph *graph = naming.graph;
     waiting = naming.previous;
+    tw__naming_explain(naming, id, name);
     if (!result && is_pending(&naming, id, name)) {
         graph->pending++;
         return TW_OK;

@@ -32,6 +32,19 @@ const char *tw_dtype_name(tw_dtype dtype)
     return tw__dtype_is_valid(dtype) ? dtypes[dtype].name : "<none>";
 }
 
+const char *tw__dtype_message_name(tw_dtype dtype)
+{
+    static const char *const names[TW_DTYPE_LIMIT] = {
+        [TW_DTYPE_NONE] = "DT_INVALID", [TW_FLOAT32] = "DT_FLOAT", [TW_FLOAT64] = "DT_DOUBLE", [TW_INT32] = "DT_INT32",
+        [TW_UINT8] = "DT_UINT8", [TW_INT16] = "DT_INT16", [TW_INT8] = "DT_INT8", [TW_STRING] = "DT_STRING",
+        [TW_COMPLEX64] = "DT_COMPLEX64", [TW_INT64] = "DT_INT64", [TW_BOOL] = "DT_BOOL", [TW_QINT8] = "DT_QINT8",
+        [TW_QUINT8] = "DT_QUINT8", [TW_QINT32] = "DT_QINT32", [TW_BFLOAT16] = "DT_BFLOAT16", [TW_QINT16] = "DT_QINT16",
+        [TW_QUINT16] = "DT_QUINT16", [TW_UINT16] = "DT_UINT16", [TW_COMPLEX128] = "DT_COMPLEX128", [TW_FLOAT16] = "DT_HALF",
+        [TW_RESOURCE] = "DT_RESOURCE", [TW_VARIANT] = "DT_VARIANT", [TW_UINT32] = "DT_UINT32", [TW_UINT64] = "DT_UINT64",
+    };
+    return dtype > 0 && dtype < TW_DTYPE_LIMIT ? names[dtype] : names[0];
+}
+
 const char *tw__dtype_text(tw_dtype dtype)
 {
     switch (dtype) {

@@ -12,6 +12,7 @@ bool tw__dtype_is_integer(tw_dtype dtype);  /* signed and unsigned, not bool, no
 bool tw__dtype_is_complex(tw_dtype dtype);
 bool tw__dtype_differentiable(tw_dtype dtype); /* a gradient may pass: floats, complex numbers, variables, lists of tensors */
 bool tw__dtype_is_valid(tw_dtype dtype);
+const char *tw__dtype_message_name(tw_dtype dtype); /* "DT_FLOAT": as messages in files name it */
 const char *tw__dtype_text(tw_dtype dtype); /* "float", "half": as TensorFlow's C++ errors name it */
 float tw__half_to_float(uint16_t bits);
 uint16_t tw__float_to_half(float value);    /* rounds to nearest even */

@@ -15,6 +15,14 @@ IDS = ["%s-%d-%s" % (f, i, c["op"]) for f, i, c in CASES]
 SAY_SO = {"Prod", "Qr", "MatrixSolveLs", "GatherV2", "TopKV2", "Tile"}
 
 
+# A window that is greater than the picture gives nothing when it runs; graphs refuse it, as TensorFlow's do.
+WINDOWS = {"Conv2D", "MaxPool", "AvgPool", "AvgPoolGrad"}
+
+
+def refused(case, error):
+    return case["op"] in WINDOWS and "Negative dimension size caused by subtracting" in str(error)
+
+
 def pack(inputs, flat):
     """The flat list in the structure of the inputs."""
     out, at = {}, 0
@@ -52,13 +60,14 @@ def compare_gradients(case, got, limit_of):
 @pytest.mark.parametrize("relax", [0, 1, 2, 3], ids=["complete", "dimensions", "ranks", "values"])
 @pytest.mark.parametrize("family,index,case", CASES, ids=IDS)
 def test_traced(family, index, case, relax):
-    if not (relax and case["op"] in SAY_SO):
-        replay(case, relax)
-        return
     try:
         replay(case, relax)
     except tf.errors.UnimplementedError as e:
-        assert "known while tracing" in str(e) or "at most 8 are supported" in str(e)
+        if not (relax and case["op"] in SAY_SO and ("known while tracing" in str(e) or "at most 8 are supported" in str(e))):
+            raise
+    except ValueError as e:
+        if not refused(case, e):
+            raise
 
 
 def replay(case, relax):

@@ -1,0 +1,696 @@
+/* Shapes that do not fit, while a graph is made: a ValueError that shows the node which could not be made.
+ *
+ *     Dimensions must be equal, but are 3 and 2 for '{{node MatMul}} = MatMul[T=DT_FLOAT, …](a, b)' with input shapes: [2,3], [2,3].
+ *
+ * An operation that runs at once speaks of its arguments, a graph of dimensions and ranks: for operations that are used often the graph's words
+ * are here, others keep theirs. The node's name is known only when the call around it is over (naming.c); until then TW_NAME_MARK stands for it. */
+#include <stdlib.h>
+
+#include "graph/graph.h"
+#include "rows.h"
+
+typedef struct wording {
+    const tw__inference *in;
+    tw__text text;
+    unsigned values;   /* inputs whose values were asked for, */
+    unsigned partials; /* and those that were read as shapes */
+    const char *own;   /* what the operation itself said */
+} wording;
+
+/* A vector of whole numbers among the inputs, as far as it is known. */
+static bool vector(const wording *w, int input, tw_shape *shape)
+{
+    const tw_tensor *tensor = w->in->values[input];
+    if (!tensor)
+        return tw__partial_input(w->in, input, shape);
+    if (!tensor->data || tensor->shape.rank != 1 || tensor->count > TW_MAX_RANK || (tensor->dtype != TW_INT32 && tensor->dtype != TW_INT64))
+        return false;
+    shape->rank = (int)tensor->count;
+    for (int i = 0; i < shape->rank; i++)
+        shape->dims[i] = tensor->dtype == TW_INT32 ? ((const int32_t *)tensor->data)[i] : ((const int64_t *)tensor->data)[i];
+    return true;
+}
+
+static const char *shown(const tw_shape *shape)
+{
+    return shape->rank < 0 ? "?" : tw__shape_text(shape);
+}
+
+/* ---- the sentences ---- */
+
+static bool say_dims(wording *w, int64_t a, int64_t b)
+{
+    tw__text_format(&w->text, "Dimensions must be equal, but are %lld and %lld", (long long)a, (long long)b);
+    return true;
+}
+
+static bool differ(int64_t a, int64_t b)
+{
+    return a >= 0 && b >= 0 && a != b;
+}
+
+static bool say_rank(wording *w, int wanted, int rank)
+{
+    tw__text_format(&w->text, "Shape must be rank %d but is rank %d", wanted, rank);
+    return true;
+}
+
+static bool rank_at_least(wording *w, const tw_shape *shape, int64_t wanted)
+{
+    if (shape->rank < 0 || shape->rank >= wanted)
+        return false;
+    tw__text_format(&w->text, "Shape must be at least rank %lld but is rank %d", (long long)wanted, shape->rank);
+    return true;
+}
+
+void tw__shape_difference(tw__text *text, const tw_shape *a, const tw_shape *b)
+{
+    if (a->rank >= 0 && b->rank >= 0 && a->rank != b->rank)
+        tw__text_format(text, "Shapes must be equal rank, but are %d and %d", a->rank, b->rank);
+    for (int i = 0; a->rank == b->rank && i < a->rank; i++) {
+        if (differ(a->dims[i], b->dims[i])) {
+            tw__text_format(text, "Dimension %d in both shapes must be equal, but are %lld and %lld. Shapes are %s and %s.", i, (long long)a->dims[i],
+                            (long long)b->dims[i], tw__shape_text(a), tw__shape_text(b));
+            return;
+        }
+    }
+}
+
+/* Two shapes that must be one. */
+static bool merge(wording *w, const tw_shape *a, const tw_shape *b)
+{
+    size_t before = w->text.size;
+    tw__shape_difference(&w->text, a, b);
+    return w->text.size > before;
+}
+
+static bool broadcast_shapes(wording *w, const tw_shape *a, const tw_shape *b)
+{
+    int rank = a->rank > b->rank ? a->rank : b->rank;
+    if (a->rank < 0 || b->rank < 0)
+        return false;
+    for (int i = 0; i < rank; i++) {
+        int64_t x = i < rank - a->rank ? 1 : a->dims[i - (rank - a->rank)], y = i < rank - b->rank ? 1 : b->dims[i - (rank - b->rank)];
+        if (x != 1 && y != 1 && differ(x, y))
+            return say_dims(w, x, y);
+    }
+    return false;
+}
+
+static tw_shape part(const tw_shape *shape, int from, int to)
+{
+    tw_shape out = { .rank = to - from };
+    for (int i = from; i < to; i++)
+        out.dims[i - from] = shape->dims[i];
+    return out;
+}
+
+/* One known whole number among the inputs. */
+static bool number(const wording *w, int input, int64_t *value)
+{
+    const tw_tensor *tensor = w->in->values[input];
+    if (!tensor || !tensor->data || tensor->count != 1 || (tensor->dtype != TW_INT32 && tensor->dtype != TW_INT64))
+        return false;
+    *value = tensor->dtype == TW_INT32 ? *(const int32_t *)tensor->data : *(const int64_t *)tensor->data;
+    return true;
+}
+
+/* ---- the operations ---- */
+
+static bool binary(wording *w)
+{
+    return broadcast_shapes(w, w->in->shapes[0], w->in->shapes[1]);
+}
+
+static bool select_shapes(wording *w)
+{
+    return broadcast_shapes(w, w->in->shapes[1], w->in->shapes[2]) || broadcast_shapes(w, w->in->shapes[0], w->in->shapes[1]) ||
+           broadcast_shapes(w, w->in->shapes[0], w->in->shapes[2]);
+}
+
+/* Products of matrices, one or many; `first` and `second` say which operand is transposed. */
+static bool product(wording *w, bool many, bool first, bool second)
+{
+    const tw_shape *a = w->in->shapes[0], *b = w->in->shapes[1];
+    if (many && (rank_at_least(w, a, 2) || rank_at_least(w, b, 2)))
+        return true;
+    for (int i = 0; !many && i < 2; i++) {
+        if (w->in->shapes[i]->rank >= 0 && w->in->shapes[i]->rank != 2)
+            return say_rank(w, 2, w->in->shapes[i]->rank);
+    }
+    if (a->rank < 2 || b->rank < 2)
+        return false;
+    int64_t x = a->dims[a->rank - (first ? 2 : 1)], y = b->dims[b->rank - (second ? 1 : 2)];
+    if (differ(x, y))
+        return say_dims(w, x, y);
+    tw_shape outer = part(a, 0, a->rank - 2), other = part(b, 0, b->rank - 2);
+    return broadcast_shapes(w, &outer, &other);
+}
+
+static bool mat_mul(wording *w)
+{
+    return product(w, false, TW_ATTR(w->in, "transpose_a")->b, TW_ATTR(w->in, "transpose_b")->b);
+}
+
+static bool batch_mat_mul(wording *w)
+{
+    return product(w, true, TW_ATTR(w->in, "adj_x")->b, TW_ATTR(w->in, "adj_y")->b);
+}
+
+static bool concat(wording *w)
+{
+    int last = w->in->input_count - 1, rank = -1;
+    int64_t axis;
+    for (int i = 0; i < last; i++) {
+        int own = w->in->shapes[i]->rank;
+        if (own >= 0 && rank >= 0 && own != rank)
+            return say_rank(w, rank, own);
+        rank = rank < 0 ? own : rank;
+    }
+    w->values = 1u << (last < 31 ? last : 31);
+    if (last < 1 || rank < 0 || !number(w, last, &axis))
+        return false;
+    if (rank_at_least(w, w->in->shapes[0], axis < 0 ? -axis : axis + 1))
+        return true;
+    int at = (int)(axis < 0 ? axis + rank : axis);
+    for (int i = 1; i < last; i++) {
+        tw_shape a = part(w->in->shapes[0], 0, at), b = part(w->in->shapes[i], 0, at);
+        tw_shape c = part(w->in->shapes[0], at + 1, rank), d = part(w->in->shapes[i], at + 1, rank);
+        if (w->in->shapes[i]->rank == rank && (merge(w, &a, &b) || merge(w, &c, &d)))
+            return true;
+    }
+    return false;
+}
+
+static bool pack(wording *w)
+{
+    for (int i = 1; i < w->in->input_count; i++) {
+        if (merge(w, w->in->shapes[0], w->in->shapes[i])) {
+            tw__text_format(&w->text, "\n\tFrom merging shape %d with other shapes.", i - 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool reshape(wording *w)
+{
+    tw_shape to;
+    int64_t count, known = 1;
+    w->partials = 2;
+    if (!tw__shape_known(w->in->shapes[0]) || tw__shape_count(w->in->shapes[0], &count) != TW_OK || !vector(w, 1, &to))
+        return false;
+    int open = 0;
+    for (int i = 0; i < to.rank; i++) {
+        open += to.dims[i] < 0;
+        known *= to.dims[i] < 0 ? 1 : to.dims[i];
+    }
+    if (open > 1)
+        return false;
+    if (!open)
+        tw__text_format(&w->text, "Cannot reshape a tensor with %lld elements to shape %s (%lld elements)", (long long)count, tw__shape_text(&to),
+                        (long long)known);
+    else
+        tw__text_format(&w->text, "Dimension size must be evenly divisible by %lld but is %lld", (long long)known, (long long)count);
+    return true;
+}
+
+static bool transpose(wording *w)
+{
+    const tw_shape *shape = w->in->shapes[0], *perm = w->in->shapes[1];
+    if (shape->rank >= 0 && perm->rank == 1 && differ(shape->rank, perm->dims[0])) {
+        tw__text_format(&w->text, "Dimension must be %d but is %lld", shape->rank, (long long)perm->dims[0]);
+        return true;
+    }
+    w->values = 2;
+    tw_shape order;
+    for (int i = 0; shape->rank >= 0 && vector(w, 1, &order) && i < order.rank; i++) {
+        if (order.dims[i] >= shape->rank || order.dims[i] < -shape->rank) {
+            tw__text_format(&w->text, "perm dim %lld is out of range of input rank %d", (long long)order.dims[i], shape->rank);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool reduction(wording *w)
+{
+    const tw_tensor *axes = w->in->values[1];
+    int rank = w->in->shapes[0]->rank;
+    w->values = 2;
+    for (int64_t i = 0; axes && axes->data && rank >= 0 && i < axes->count; i++) {
+        int64_t axis = axes->dtype == TW_INT32 ? ((const int32_t *)axes->data)[i] : ((const int64_t *)axes->data)[i];
+        if (axis < -rank || axis >= rank) {
+            tw__text_format(&w->text, "Invalid reduction dimension %lld for input with %d dimensions.", (long long)axis, rank);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool arg_max(wording *w)
+{
+    int64_t axis;
+    int rank = w->in->shapes[0]->rank;
+    w->values = 2;
+    if (rank < 0 || !number(w, 1, &axis))
+        return false;
+    tw__text_format(&w->text, "Dimension (%lld) must be in the range [%d, %d), where %d is the number of dimensions in the input.", (long long)axis,
+                    -rank, rank, rank);
+    return true;
+}
+
+static bool expand_dims(wording *w)
+{
+    int64_t axis;
+    int rank = w->in->shapes[0]->rank;
+    w->values = 2;
+    if (rank < 0 || !number(w, 1, &axis))
+        return false;
+    tw__text_format(&w->text, "dim %lld not in the interval [%d, %d].", (long long)axis, -rank - 1, rank);
+    return true;
+}
+
+static bool strided_slice(wording *w)
+{
+    w->values = strncmp(w->own, "Index out of range", 18) == 0 ? 8 : 2 | 4 | 8;
+    return false;
+}
+
+static bool gather(wording *w)
+{
+    int64_t axis;
+    w->values = 4;
+    return number(w, 2, &axis) && rank_at_least(w, w->in->shapes[0], axis < 0 ? -axis : axis + 1);
+}
+
+static bool tile(wording *w)
+{
+    const tw_shape *multiples = w->in->shapes[1];
+    int rank = w->in->shapes[0]->rank;
+    return rank >= 0 && multiples->rank == 1 && differ(multiples->dims[0], rank) && say_rank(w, rank, (int)multiples->dims[0]);
+}
+
+static bool pad(wording *w)
+{
+    const tw_shape *paddings = w->in->shapes[1];
+    int rank = w->in->shapes[0]->rank;
+    return rank >= 0 && paddings->rank == 2 && differ(paddings->dims[0], rank) && say_rank(w, (int)paddings->dims[0], rank);
+}
+
+/* The size of the axis that a split is along. */
+static bool split_size(wording *w, int value, int axis_input, int64_t *size)
+{
+    int64_t axis;
+    const tw_shape *shape = w->in->shapes[value];
+    if (shape->rank < 0 || !number(w, axis_input, &axis) || axis < -shape->rank || axis >= shape->rank)
+        return false;
+    *size = shape->dims[axis < 0 ? axis + shape->rank : axis];
+    return true;
+}
+
+static bool split(wording *w)
+{
+    int64_t size;
+    w->values = 1;
+    if (!split_size(w, 1, 0, &size))
+        return false;
+    tw__text_format(&w->text, "Dimension size must be evenly divisible by %lld but is %lld\n\tNumber of ways to split should evenly divide the split "
+                    "dimension", (long long)w->in->output_count, (long long)size);
+    return true;
+}
+
+static bool split_v(wording *w)
+{
+    int64_t size;
+    tw_shape sizes;
+    w->values = 2 | 4;
+    if (!split_size(w, 0, 2, &size) || !vector(w, 1, &sizes))
+        return false;
+    tw__text_format(&w->text, "can't split axis of size %lld into pieces of size %s", (long long)size, tw__shape_text(&sizes));
+    return true;
+}
+
+static bool unpack(wording *w)
+{
+    const tw_shape *shape = w->in->shapes[0];
+    int64_t axis = TW_ATTR(w->in, "axis")->i, num = TW_ATTR(w->in, "num")->i;
+    axis += axis < 0 ? shape->rank : 0;
+    if (shape->rank < 0 || axis < 0 || axis >= shape->rank || !differ(num, shape->dims[axis]))
+        return false;
+    tw__text_format(&w->text, "Dimension must be %lld but is %lld", (long long)num, (long long)shape->dims[axis]);
+    return true;
+}
+
+static bool convolution(wording *w)
+{
+    const tw_shape *in = w->in->shapes[0], *filter = w->in->shapes[1];
+    for (int i = 0; i < 2; i++) {
+        if (w->in->shapes[i]->rank >= 0 && w->in->shapes[i]->rank != 4)
+            return say_rank(w, 4, w->in->shapes[i]->rank);
+    }
+    if (in->rank < 0 || filter->rank < 0 || w->in->op != &tw__op_Conv2D)
+        return false;
+    tw_string format = TW_ATTR(w->in, "data_format")->s;
+    int64_t depth = in->dims[format.size && format.data[1] == 'C' ? 1 : 3];
+    if (depth < 0 || filter->dims[2] <= 0 || depth % filter->dims[2] == 0)
+        return false;
+    tw__text_format(&w->text, "Depth of input (%lld) is not a multiple of input depth of filter (%lld)", (long long)depth, (long long)filter->dims[2]);
+    return true;
+}
+
+static bool bias_add(wording *w)
+{
+    const tw_shape *in = w->in->shapes[0], *bias = w->in->shapes[1];
+    if (bias->rank >= 0 && bias->rank != 1)
+        return say_rank(w, 1, bias->rank);
+    tw_string format = TW_ATTR(w->in, "data_format")->s;
+    if (in->rank < 2 || bias->rank < 0)
+        return rank_at_least(w, in, 2);
+    int64_t depth = in->dims[format.size > 1 && format.data[1] == 'C' ? 1 : in->rank - 1];
+    return differ(depth, bias->dims[0]) && say_dims(w, depth, bias->dims[0]);
+}
+
+static bool broadcast_to(wording *w)
+{
+    tw_shape to;
+    const tw_shape *from = w->in->shapes[0];
+    w->partials = 2;
+    if (from->rank < 0 || !vector(w, 1, &to))
+        return false;
+    if (from->rank > to.rank)
+        return rank_at_least(w, &to, from->rank);
+    for (int i = 1; i <= from->rank; i++) {
+        int64_t have = from->dims[from->rank - i], wanted = to.dims[to.rank - i];
+        if (have != 1 && differ(have, wanted))
+            return say_dims(w, have, wanted);
+    }
+    return false;
+}
+
+static bool one_hot(wording *w)
+{
+    int64_t depth;
+    w->values = 2;
+    if (!number(w, 1, &depth) || depth >= 0)
+        return false;
+    tw__text_format(&w->text, "Dimension size, given by scalar input 1, must be non-negative but is %lld", (long long)depth);
+    return true;
+}
+
+static bool fill(wording *w)
+{
+    w->partials = 1;
+    tw__text_add(&w->text, "Fill dimensions must be >= 0");
+    return true;
+}
+
+static bool square(wording *w)
+{
+    const tw_shape *shape = w->in->shapes[0];
+    return rank_at_least(w, shape, 2) || (shape->rank >= 2 && differ(shape->dims[shape->rank - 2], shape->dims[shape->rank - 1]) &&
+                                          say_dims(w, shape->dims[shape->rank - 2], shape->dims[shape->rank - 1]));
+}
+
+/* Each label stands for one size: the first that does not. */
+static bool einsum(wording *w)
+{
+    tw_string equation = TW_ATTR(w->in, "equation")->s;
+    int64_t sizes[256];
+    memset(sizes, -1, sizeof sizes);
+    int input = 0, axis = 0;
+    for (size_t i = 0; i < equation.size && equation.data[i] != '-' && equation.data[i] != '.' && input < w->in->input_count; i++) {
+        unsigned char label = (unsigned char)equation.data[i];
+        const tw_shape *shape = w->in->shapes[input];
+        if (label == ',') {
+            input++;
+            axis = 0;
+            continue;
+        }
+        int64_t size = axis < shape->rank ? shape->dims[axis++] : -1;
+        if (differ(sizes[label], size))
+            return say_dims(w, sizes[label], size);
+        sizes[label] = sizes[label] < 0 ? size : sizes[label];
+    }
+    return false;
+}
+
+static bool ensure_shape(wording *w)
+{
+    return merge(w, TW_ATTR(w->in, "shape")->shape, w->in->shapes[0]);
+}
+
+static bool gather_nd(wording *w)
+{
+    tw__text_format(&w->text, "indices.shape[-1] must be <= params.rank, but saw indices shape: %s and params shape: %s",
+                    tw__shape_text(w->in->shapes[1]), tw__shape_text(w->in->shapes[0]));
+    return true;
+}
+
+static bool scatter_nd(wording *w)
+{
+    const tw_shape *indices = w->in->shapes[0], *updates = w->in->shapes[1];
+    if (indices->rank < 1 || updates->rank < indices->rank - 1)
+        return false;
+    tw_shape a = part(indices, 0, indices->rank - 1), b = part(updates, 0, indices->rank - 1);
+    size_t before = w->text.size;
+    tw__text_format(&w->text, "Dimensions [0,%d) of indices[shape=%s] = ", a.rank, tw__shape_text(indices));
+    tw__text_format(&w->text, "%s must match dimensions [0,%d) of updates[shape=%s] = ", tw__shape_text(&a), a.rank, tw__shape_text(updates));
+    tw__text_format(&w->text, "%s: ", tw__shape_text(&b));
+    if (merge(w, &a, &b))
+        return true;
+    w->text.size = before;
+    return false;
+}
+
+static bool top_k(wording *w)
+{
+    const tw_shape *shape = w->in->shapes[0];
+    int64_t k;
+    w->values = 2;
+    if (rank_at_least(w, shape, 1))
+        return true;
+    if (!number(w, 1, &k))
+        return false;
+    tw__text_format(&w->text, "input must have last dimension >= k = %lld but is %lld", (long long)k, (long long)shape->dims[shape->rank - 1]);
+    return true;
+}
+
+static bool reverse(wording *w)
+{
+    w->values = 2;
+    return false;
+}
+
+static bool pooling(wording *w)
+{
+    const tw_shape *shape = w->in->shapes[0];
+    return shape->rank >= 0 && shape->rank != 4 && say_rank(w, 4, shape->rank);
+}
+
+static const struct {
+    const tw_op *op;
+    bool (*say)(wording *w);
+} wordings[] = {
+    { &tw__op_MatMul, mat_mul },           { &tw__op_BatchMatMulV2, batch_mat_mul }, { &tw__op_ConcatV2, concat },
+    { &tw__op_Pack, pack },                { &tw__op_Reshape, reshape },             { &tw__op_Transpose, transpose },
+    { &tw__op_ArgMax, arg_max },           { &tw__op_ArgMin, arg_max },              { &tw__op_ExpandDims, expand_dims },
+    { &tw__op_StridedSlice, strided_slice }, { &tw__op_GatherV2, gather },           { &tw__op_Tile, tile },
+    { &tw__op_Pad, pad },                  { &tw__op_PadV2, pad },                   { &tw__op_MirrorPad, pad },
+    { &tw__op_Split, split },              { &tw__op_SplitV, split_v },              { &tw__op_Unpack, unpack },
+    { &tw__op_SelectV2, select_shapes },   { &tw__op_Conv2D, convolution },          { &tw__op_DepthwiseConv2dNative, convolution },
+    { &tw__op_BiasAdd, bias_add },         { &tw__op_SoftmaxCrossEntropyWithLogits, binary }, { &tw__op_BroadcastTo, broadcast_to },
+    { &tw__op_OneHot, one_hot },           { &tw__op_Fill, fill },                   { &tw__op_MatrixInverse, square },
+    { &tw__op_MatrixDeterminant, square }, { &tw__op_Cholesky, square },             { &tw__op_Einsum, einsum },
+    { &tw__op_EnsureShape, ensure_shape }, { &tw__op_GatherNd, gather_nd },          { &tw__op_TopKV2, top_k },
+    { &tw__op_ReverseV2, reverse },        { &tw__op_MaxPool, pooling },             { &tw__op_AvgPool, pooling },
+    { &tw__op_Sum, reduction },            { &tw__op_Mean, reduction },              { &tw__op_Max, reduction },
+    { &tw__op_Min, reduction },            { &tw__op_Prod, reduction },              { &tw__op_All, reduction },
+    { &tw__op_Any, reduction },            { &tw__op_Equal, binary },                { &tw__op_NotEqual, binary },
+    { &tw__op_ScatterNd, scatter_nd },
+};
+
+/* ---- the node ---- */
+
+static void add_string(tw__text *text, tw_string string)
+{
+    tw__text_add(text, "\"");
+    tw__text_bytes(text, string.data, string.size);
+    tw__text_add(text, "\"");
+}
+
+/* One value; of a list, its member number k. */
+static void add_value(tw__text *text, const tw_attr *attr, int k)
+{
+    switch (attr->kind) {
+    case TW_ATTR_INT:
+    case TW_ATTR_INTS:
+        tw__text_format(text, "%lld", (long long)(attr->kind == TW_ATTR_INT ? attr->i : attr->ints[k]));
+        return;
+    case TW_ATTR_FLOAT:
+    case TW_ATTR_FLOATS:
+        tw__text_format(text, "%.6g", attr->kind == TW_ATTR_FLOAT ? attr->f : attr->floats[k]);
+        return;
+    case TW_ATTR_BOOL:
+    case TW_ATTR_BOOLS:
+        tw__text_add(text, (attr->kind == TW_ATTR_BOOL ? attr->b : attr->bools[k]) ? "true" : "false");
+        return;
+    case TW_ATTR_STRING:
+    case TW_ATTR_STRINGS:
+        add_string(text, attr->kind == TW_ATTR_STRING ? attr->s : attr->strings[k]);
+        return;
+    case TW_ATTR_TYPE:
+    case TW_ATTR_TYPES:
+        tw__text_add(text, tw__dtype_message_name(attr->kind == TW_ATTR_TYPE ? attr->type : attr->types[k]));
+        return;
+    case TW_ATTR_SHAPE:
+    case TW_ATTR_SHAPES:
+        tw__text_add(text, tw__shape_text(attr->kind == TW_ATTR_SHAPE ? attr->shape : &attr->shapes[k]));
+        return;
+    case TW_ATTR_TENSOR:
+        tw__text_format(text, "Tensor<type: %s shape: %s>", tw__dtype_text(attr->tensor->dtype), tw__shape_text(&attr->tensor->shape));
+        return;
+    default:
+        tw__text_add(text, "…");
+    }
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const tw_attr *const *)a)->name, (*(const tw_attr *const *)b)->name);
+}
+
+static void add_attrs(tw__text *text, const tw__inference *in)
+{
+    const tw_attr *sorted[TW_MAX_ATTRS];
+    int count = tw__op_signature_of(in->op)->attr_count;
+    for (int i = 0; i < count; i++)
+        sorted[i] = &in->attrs[i];
+    qsort(sorted, (size_t)count, sizeof *sorted, by_name);
+    for (int i = 0; i < count; i++) {
+        tw__text_format(text, "%s%s=", i ? ", " : "[", sorted[i]->name);
+        if (sorted[i]->kind < TW_ATTR_INTS) {
+            add_value(text, sorted[i], 0);
+            continue;
+        }
+        for (int k = 0; k < sorted[i]->count; k++) {
+            tw__text_add(text, k ? ", " : "[");
+            add_value(text, sorted[i], k);
+        }
+        tw__text_add(text, sorted[i]->count ? "]" : "[]");
+    }
+    tw__text_add(text, count ? "]" : "");
+}
+
+static void add_input(tw__text *text, const tw__inference *in, const tw_tensor *input, int i)
+{
+    const tw__node *node = input->node;
+    if (node && !node->unnamed) {
+        tw__text_format(text, input->node_output ? "%s:%d" : "%s", node->name, input->node_output);
+        return;
+    }
+    if (node && !node->helps && node->op != &tw__op_ReadVariableOp) { /* another node of the same call */
+        tw__text_add(text, node->op->name);
+        return;
+    }
+    bool read = node && node->op == &tw__op_ReadVariableOp;
+    char *own = read ? tw__strdup("ReadVariableOp") : tw__input_name(in->op, in->attrs, i);
+    tw__text_format(text, "%s/%s", TW_NAME_MARK, own ? own : "");
+    tw__free(own);
+}
+
+static void add_numbers(tw__text *text, const tw_tensor *tensor)
+{
+    for (int64_t i = 0; i < tensor->count && i < 16; i++)
+        tw__text_format(text, "%s%lld", i ? " " : "", (long long)(tensor->dtype == TW_INT32 ? ((const int32_t *)tensor->data)[i] : ((const int64_t *)tensor->data)[i]));
+    if (tensor->count > 16)
+        tw__text_add(text, "...");
+}
+
+/* The values that the shape depends on, as far as they are known. */
+static void add_values(tw__text *text, const wording *w)
+{
+    bool first = true;
+    for (int i = 0; i < w->in->input_count && i < 32; i++) {
+        const tw_tensor *value = w->values >> i & 1 ? w->in->values[i] : NULL;
+        if (!value || !value->data || (value->dtype != TW_INT32 && value->dtype != TW_INT64))
+            continue;
+        tw__text_format(text, "%sinput[%d] = <", first ? " and with computed input tensors: " : ", ", i);
+        add_numbers(text, value);
+        tw__text_add(text, ">");
+        first = false;
+    }
+    for (int i = 0; i < w->in->input_count && i < 32; i++) {
+        tw_shape shape;
+        if (w->partials >> i & 1 && vector(w, i, &shape))
+            tw__text_format(text, " and with input tensors computed as partial shapes: input[%d] = %s", i, tw__shape_text(&shape));
+    }
+}
+
+/* What the operation itself said, without its name. */
+static void add_own(tw__text *text, const char *message, const char *op)
+{
+    const char *end = strstr(message, " [Op:");
+    size_t name = strlen(op), size = end ? (size_t)(end - message) : strlen(message);
+    if (strncmp(message, op, name) == 0 && message[name] == ':' && message[name + 1] == ' ' && size > name + 2) {
+        message += name + 2;
+        size -= name + 2;
+    }
+    tw__text_bytes(text, message, size);
+}
+
+/* A window that is greater than what it slides over gives nothing when it runs; a graph refuses it. */
+tw_status tw__shape_windows(const tw__inference *in)
+{
+    bool convolves = in->op == &tw__op_Conv2D || in->op == &tw__op_DepthwiseConv2dNative;
+    if ((!convolves && in->op != &tw__op_MaxPool && in->op != &tw__op_AvgPool) || in->shapes[0]->rank != 4 || in->out_shapes[0].rank != 4)
+        return TW_OK;
+    tw_string format = TW_ATTR(in, "data_format")->s;
+    int first = format.size > 1 && format.data[1] == 'C' ? 2 : 1;
+    for (int i = first; i < first + 2; i++) {
+        int64_t size = in->shapes[0]->dims[i], window = convolves ? in->shapes[1]->dims[i - first] : TW_ATTR(in, "ksize")->ints[i];
+        if (convolves)
+            window = (window - 1) * TW_ATTR(in, "dilations")->ints[i] + 1;
+        if (in->out_shapes[0].dims[i] == 0 && size > 0 && window > size)
+            return tw__fail(TW_INVALID_ARGUMENT, "Negative dimension size caused by subtracting %lld from %lld", (long long)window, (long long)size);
+    }
+    return TW_OK;
+}
+
+tw_status tw__shape_error(const tw__inference *inference, tw_tensor *const *inputs)
+{
+    tw__saved_error saved = tw__error_take();
+    wording w = { .in = inference, .own = saved.message ? saved.message : "" };
+    bool said = inference->op->shape == tw_shape_broadcast && binary(&w);
+    for (size_t i = 0; !said && i < sizeof wordings / sizeof *wordings; i++) {
+        if (wordings[i].op == inference->op) {
+            said = wordings[i].say(&w);
+            break;
+        }
+    }
+    tw_clear_error();
+    if (!said)
+        add_own(&w.text, w.own, inference->op->name);
+    tw__text_format(&w.text, " for '{{node %s}} = %s", TW_NAME_MARK, inference->op->name);
+    add_attrs(&w.text, inference);
+    for (int i = 0; i < inference->input_count; i++) {
+        tw__text_add(&w.text, i ? ", " : "(");
+        add_input(&w.text, inference, inputs[i], i);
+    }
+    tw__text_add(&w.text, inference->input_count ? ")' with input shapes: " : "()'");
+    for (int i = 0; i < inference->input_count; i++)
+        tw__text_format(&w.text, "%s%s", i ? ", " : "", shown(inference->shapes[i]));
+    add_values(&w.text, &w);
+    tw__text_add(&w.text, ".");
+    char *text = tw__text_take(&w.text);
+    if (!text) {
+        tw__error_restore(saved);
+        return tw_error_code();
+    }
+    tw_clear_error();
+    tw__fail(TW_VALUE_ERROR, "%s", text);
+    tw__free(text);
+    free(saved.message);
+    tw__naming_failed(inference->op);
+    return TW_VALUE_ERROR;
+}

@@ -1,5 +1,6 @@
 /* Errors both ways: the thread's error becomes a Python exception (tf.errors classes, TypeError …); an exception in Python code
  * that C called becomes TW_FOREIGN_ERROR, and comes out again unchanged when the error reaches Python. */
+#include "distribute/distribute.h"
 #include "extension.h"
 
 enum { CODES = 17 };
@@ -121,6 +122,40 @@ tw_status tw__py_failed(void)
     return tw__fail(TW_FOREIGN_ERROR, "an exception in Python");
 }
 
+/* (type, value, traceback) of the exception that this thread keeps. */
+static void *take_kept(void)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *parts[] = { kept_type, kept_value, kept_traceback }, *taken = kept_type ? PyTuple_New(3) : NULL;
+    for (int i = 0; taken && i < 3; i++)
+        PyTuple_SetItem(taken, i, parts[i] ? parts[i] : Py_NewRef(Py_None));
+    if (taken)
+        kept_type = kept_value = kept_traceback = NULL;
+    else
+        PyErr_Clear();
+    tw__py_leave(state);
+    return taken;
+}
+
+static PyObject *part_of(PyObject *tuple, Py_ssize_t i)
+{
+    PyObject *part = PyTuple_GetItem(tuple, i);
+    return part == Py_None ? NULL : Py_NewRef(part);
+}
+
+static void give_kept(void *taken)
+{
+    tw__py_lock_state state = tw__py_enter();
+    Py_XDECREF(kept_type);
+    Py_XDECREF(kept_value);
+    Py_XDECREF(kept_traceback);
+    kept_type = part_of(taken, 0);
+    kept_value = part_of(taken, 1);
+    kept_traceback = part_of(taken, 2);
+    Py_DECREF((PyObject *)taken);
+    tw__py_leave(state);
+}
+
 PyObject *tw__py_error(PyObject *type, const char *format, ...)
 {
     va_list arguments;
@@ -142,6 +177,8 @@ static tw_status check_signals(void)
 bool tw__py_errors_start(PyObject *errors)
 {
     tw__interrupt_hook = check_signals;
+    tw__foreign_error_take = take_kept;
+    tw__foreign_error_give = give_kept;
     PyObject *list = PyObject_GetAttrString(errors, "_classes"); /* by code; the first is None */
     for (int i = 1; list && i < CODES; i++) {
         classes[i] = PySequence_GetItem(list, i);

@@ -187,7 +187,7 @@ class _Merged(Exception):
 
 
 def _merge(strategy, merge_fn, args, kwargs):
-    run = _state.run
+    run = getattr(_state, "run", None)  # None: of fit, whose replicas are C's
     count = strategy.num_replicas_in_sync
 
     def merge(given):
@@ -198,6 +198,8 @@ def _merge(strategy, merge_fn, args, kwargs):
             result = merge_fn(strategy, *whole_args, **whole_kwargs)
             return [select(i, result) for i in range(count)]
         except BaseException as error:
+            if run is None:
+                raise
             run.error = run.error or error
             return [_Stopped] * count
         finally:

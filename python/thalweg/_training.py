@@ -540,6 +540,7 @@ class Methods:
     compiled_loss = property(lambda self: _CompiledLoss(self))
     compiled_metrics = property(lambda self: _CompiledMetrics(self))
     history = property(lambda self: self._training_state()["history"], doc="The History of the last fit.")
+    run_eagerly = property(lambda self: self._training_state()["run_eagerly"], doc="Whether steps run without being traced.")
     _is_compiled = property(lambda self: self._training_state()["compiled"])
     loss = property(lambda self: self.__dict__.get("_compile_arguments", {}).get("loss"), doc="What compile was given.")
 

@@ -35,6 +35,11 @@ tw_strategy *tw__strategy_now(void);
 tw_status tw__strategy_push(tw_strategy *strategy);
 void tw__strategy_pop(void);
 
+/* ---- run.c ---- */
+/* What an embedding language keeps of a thread's TW_FOREIGN_ERROR: taken in the replica that failed, and given to the thread whose run it is. */
+extern void *(*tw__foreign_error_take)(void);
+extern void (*tw__foreign_error_give)(void *taken);
+
 /* ---- mirror.c ---- */
 void tw__mirrors_start(void); /* from now on variables are mirrored where a strategy says so */
 /* Variables of the strategy use their copy of that number from now on. */
@@ -48,5 +53,8 @@ tw_status tw__run_note(tw__run *run, tw_variable *variable);
 /* ---- reduce.c ---- */
 /* One tensor of `count`; the mean if `mean`. A new reference; slices give slices. */
 tw_tensor *tw__replicas_reduce(bool mean, tw_tensor *const *values, int count);
+/* What is computed once for all replicas, where copies of variables that are summed when read are summed; outside of replicas at once. A new
+ * reference for each replica. */
+tw_tensor *tw__replicas_once(tw_tensor *(*compute)(void *context), void *context);
 
 #endif

@@ -105,6 +105,31 @@ tw_status tw_replica_all_reduce(bool mean, tw_tensor *const *tensors, int count,
     return status;
 }
 
+typedef struct computation {
+    tw_tensor *(*compute)(void *context);
+    void *context;
+    tw_tensor *result;
+} computation;
+
+static tw_status compute_once(void *const *given, int replicas, __attribute__((unused)) void *context)
+{
+    computation *own = given[0];
+    tw_auto tw_tensor *result = own->compute(own->context);
+    for (int r = 0; result && r < replicas; r++)
+        ((computation *)given[r])->result = tw_retain(result);
+    return result ? TW_OK : tw__error_status();
+}
+
+tw_tensor *tw__replicas_once(tw_tensor *(*compute)(void *context), void *context)
+{
+    computation own = { compute, context, NULL };
+    if (tw__replica < 0 || tw__replicas == 1)
+        return compute(context);
+    if (tw_replica_merge(compute_once, NULL, &own) != TW_OK)
+        tw__set(&own.result, NULL);
+    return own.result;
+}
+
 TW_API(distribute_all_reduce, "distribute._all_reduce(mean: bool, tensors: tensors) -> tensors",
        "In a replica: the sums, or the means, over all replicas.")
 {

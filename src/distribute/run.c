@@ -40,6 +40,7 @@ struct tw__run {
     bool stopping;          /* somebody failed: the others end at their next turn */
     tw_status status;       /* the first error */
     char *message;
+    void *foreign;          /* what the embedding language keeps of it */
     tw__graph *graph;       /* that the caller traces; NULL: calls run at once */
     const char *scope;      /* of names */
     tw__variable_creation creation;
@@ -54,12 +55,17 @@ static tw__deep_lock one_run = TW__DEEP_LOCK; /* variables have one copy in use 
 
 /* ---- errors ---- */
 
+void *(*tw__foreign_error_take)(void);
+void (*tw__foreign_error_give)(void *taken);
+
 /* The thread's error becomes the run's, if it is the first, and is cleared. */
 static void fail_run(tw__run *run, tw_status status)
 {
     if (run->status == TW_OK && !run->stopping) {
         run->status = status;
         run->message = tw__strdup(tw_error_message());
+        if (status == TW_FOREIGN_ERROR && tw__foreign_error_take)
+            run->foreign = tw__foreign_error_take();
     }
     run->stopping = true;
     tw_clear_error();
@@ -305,6 +311,8 @@ tw_status tw_strategy_run(tw_strategy *strategy, tw_replica_body *body, void *co
     tw__free(run.made);
     if (strategy->count > 1 && run.status != TW_OK)
         tw__fail(run.status, "%s", run.message ? run.message : "");
+    if (run.foreign)
+        tw__foreign_error_give(run.foreign);
     tw__free(run.message);
     return run.status;
 }

@@ -132,6 +132,7 @@ typedef struct tw__model {
     void *state;
     tw_dtype input_dtype; /* as _set_inputs said; TW_DTYPE_NONE: it did not */
     struct tw__trainer *trainer; /* what compile and the steps of training made (models/training.h); a reference, or NULL */
+    struct tw_strategy *strategy; /* in whose scope the model was made, and whose replicas train it; a reference, or NULL */
 } tw__model;
 typedef struct tw__trainer tw__trainer;
 extern const tw_class tw__trainer_class;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include <thalweg/distribute.h>
 #include <thalweg/keras.h>
 
 static tw_status count(void *state, tw_model *model, tw_event event, int64_t index, const tw_value *logs)
@@ -46,8 +47,38 @@ static void test_line(void **state)
     expect_no_error();
 }
 
+/* The loss after some epochs of training a line, in the replicas of a strategy or without. */
+static double loss_of(tw_strategy *strategy, tw_tensor *x, tw_tensor *y)
+{
+    if (strategy)
+        assert_int_equal(tw_strategy_enter(strategy), TW_OK);
+    tw_auto tw_model *model = tw_model_sequential(tw_layers_dense(1, .kernel_initializer = "ones"));
+    assert_int_equal(tw_model_compile(model, .optimizer = tw_optimizers_sgd(.learning_rate = 0.1), .loss = "mse"), TW_OK);
+    if (strategy)
+        assert_int_equal(tw_strategy_exit(strategy), TW_OK);
+    tw_auto tw_callback *history = tw_model_fit(model, x, y, .epochs = 3, .batch_size = 4, .verbose = TW_ZERO, .no_shuffle = true);
+    expect_no_error();
+    tw_auto tw_tensor *whole = tw_model_predict(model, x, .batch_size = 5);
+    assert_int_equal(tw_tensor_count(whole), 10);
+    return tw_history_value(history, "loss", -1);
+}
+
+static void test_replicas(void **state)
+{
+    (void)state;
+    float points[10], values[10];
+    for (int i = 0; i < 10; i++) {
+        points[i] = (float)i / 10;
+        values[i] = 3 * points[i] - 1;
+    }
+    tw_auto tw_tensor *x = tw_tensor_new(TW_FLOAT32, TW_SHAPE(10, 1), points), *y = tw_tensor_new(TW_FLOAT32, TW_SHAPE(10, 1), values);
+    tw_auto tw_tensor *a = tw_tensor_string("CPU:0", 5), *b = tw_tensor_string("CPU:1", 5), *names = tw_stack(TW_TENSORS(a, b));
+    tw_auto tw_strategy *strategy = (tw_strategy *)tw_mirrored_strategy(.devices = names);
+    assert_float_equal(loss_of(strategy, x, y), loss_of(NULL, x, y), 1e-6); /* 4, 4 and 2 rows are halved */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_line) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_line), cmocka_unit_test(test_replicas) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,14 @@
-/* Keras's own seed generator, a Python random.Random. */
+/* Keras's own seed generator, a Python random.Random. It is the thread's that called set_random_seed, as in Keras: other threads (replicas of a
+ * strategy) draw from the embedding language's generator, which that call seeded, too. */
 #include "api/random.h"
+#include "distribute/distribute.h"
 #include "keras/initializers/initializers.h"
 
 tw__keras_random_hooks tw__keras_random_hook;
 
 static tw__lock lock = TW__LOCK;
 static bool started;
+static pthread_t seeded_in;
 static tw__mersenne generator;
 
 enum { HIGHEST_SEED = 1000000000 };
@@ -13,7 +16,8 @@ enum { HIGHEST_SEED = 1000000000 };
 tw_status tw__keras_seed_next(int64_t *seed)
 {
     tw__lock_take(&lock);
-    bool own = started || !tw__keras_random_hook.between;
+    bool mine = pthread_equal(seeded_in, pthread_self()) && (tw__replica < 0 || !tw__strategy_now()->mirrors);
+    bool own = !tw__keras_random_hook.between || (started && mine);
     if (own) {
         if (!started) {
             tw__mersenne_seed(&generator, (int64_t)(tw__random_entropy() >> 1));
@@ -30,6 +34,7 @@ TW_API(utils_set_random_seed, "keras.utils.set_random_seed(seed: int) -> none",
 {
     tw__lock_take(&lock);
     tw__mersenne_seed(&generator, args->seed);
+    seeded_in = pthread_self();
     started = true;
     tw__lock_give(&lock);
     tw__set_global_seed(args->seed);

@@ -3,8 +3,9 @@
  * Training, the mean and variance are the batch's, and the moving ones follow them. Batches of images with their channels last or
  * second go through FusedBatchNormV3, whose moving variance is the unbiased one; all others through plain ops, with the biased
  * one: as in Keras. In checkpoints `axis` is a child of its own, a list that holds no variables. */
-#include "graph/graph.h"
 #include "api/nn.h"
+#include "device/device.h"
+#include "graph/graph.h"
 #include "keras/constraints/constraints.h"
 #include "keras/layers/layers.h"
 #include "keras/regularizers/regularizers.h"
@@ -177,6 +178,20 @@ static tw_tensor *parameter(batch_normalization *layer, bool gamma)
     return tw_retain(*slot);
 }
 
+/* A replica of a strategy may be left without rows: then `otherwise`, or zeros. Takes the value. */
+static tw_tensor *if_rows(tw_tensor *x, tw_tensor *value, tw_tensor *otherwise)
+{
+    if (!value || tw__replica < 0 || tw__replicas == 1)
+        return value;
+    tw_auto tw_tensor *size = TW_UNARY(Size, x);
+    tw_auto tw_tensor *none = tw_tensor_int(0);
+    tw_auto tw_tensor *any = size && none ? TW_BINARY(Greater, size, none) : NULL;
+    tw_auto tw_tensor *second = otherwise ? tw_retain(otherwise) : TW_UNARY(ZerosLike, value);
+    tw_tensor *chosen = any && second ? tw__call(&tw__op_SelectV2, TW_IN(any, value, second), 3, NULL, 0) : NULL;
+    tw_release(value);
+    return chosen;
+}
+
 static tw_tensor *call_fused(batch_normalization *layer, tw_tensor *x, bool training)
 {
     tw_layer *self = &layer->layer;
@@ -197,6 +212,8 @@ static tw_tensor *call_fused(batch_normalization *layer, tw_tensor *x, bool trai
         return NULL;
     tw_status status = TW_OK;
     if (training && x->count) {
+        outputs[1] = if_rows(x, outputs[1], mean);
+        outputs[2] = if_rows(x, outputs[2], variance);
         status = assign(self, "moving_mean", &tw__op_AssignVariableOp, outputs[1]);
         if (status == TW_OK)
             status = assign(self, "moving_variance", &tw__op_AssignVariableOp, outputs[2]);
@@ -210,7 +227,7 @@ static tw_tensor *call_fused(batch_normalization *layer, tw_tensor *x, bool trai
 }
 
 /* moving -= (moving - value) * (1 - momentum) */
-static tw_status follow(batch_normalization *layer, const char *name, tw_tensor *value)
+static tw_status follow(batch_normalization *layer, tw_tensor *x, const char *name, tw_tensor *value)
 {
     tw_auto tw_tensor *moving = tw__layer_read(&layer->layer, name);
     tw_auto tw_tensor *wide = moving && value->dtype != moving->dtype
@@ -222,7 +239,7 @@ static tw_status follow(batch_normalization *layer, const char *name, tw_tensor 
     float narrow = (float)rate;
     tw_auto tw_tensor *factor = moving->dtype == TW_FLOAT64 ? tw_tensor_double(rate) : tw_tensor_float(narrow);
     tw_auto tw_tensor *distance = TW_BINARY(Sub, moving, wide);
-    tw_auto tw_tensor *step = TW_BINARY(Mul, distance, factor);
+    tw_auto tw_tensor *step = if_rows(x, TW_BINARY(Mul, distance, factor), NULL);
     return step ? assign(&layer->layer, name, &tw__op_AssignSubVariableOp, step) : tw__error_status();
 }
 
@@ -256,6 +273,8 @@ static tw_tensor *call_plain(batch_normalization *layer, tw_tensor *x, bool trai
         }
         if (tw__moments(x, (tw_ints){ others, count, true }, layer->axis_count > 1, &mean, &variance) != TW_OK)
             return NULL;
+        mean = if_rows(x, mean, NULL);
+        variance = if_rows(x, variance, NULL);
     } else {
         mean = tw__layer_read(self, "moving_mean");
         variance = mean ? tw__layer_read(self, "moving_variance") : NULL;
@@ -263,7 +282,7 @@ static tw_tensor *call_plain(batch_normalization *layer, tw_tensor *x, bool trai
     tw_tensor *result = NULL;
     bool good = mean && variance;
     if (good && training && x->count)
-        good = follow(layer, "moving_mean", mean) == TW_OK && follow(layer, "moving_variance", variance) == TW_OK;
+        good = follow(layer, x, "moving_mean", mean) == TW_OK && follow(layer, x, "moving_variance", variance) == TW_OK;
     if (good) {
         tw_auto tw_tensor *wide_mean = spread(layer, mean);
         tw_auto tw_tensor *wide_variance = spread(layer, variance);

@@ -58,8 +58,7 @@ static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sampl
     }
     if (!each || self->reduction == TW_EACH_LOSS)
         return each;
-    bool spread = tw__replica >= 0 && tw__replicas > 1 && self->reduction != TW_SUM_LOSS; /* the batch is the sum of the replicas' parts */
-    if (spread && !tw__losses_of_parts) {
+    if (tw__replica >= 0 && tw__replicas > 1 && self->reduction != TW_SUM_LOSS && !tw__losses_of_parts) {
         tw__fail(TW_VALUE_ERROR, "Please use `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE` for loss reduction when losses are "
                  "used with `tf.distribute.Strategy`, except for specifying losses in `Model.compile()` for use by the built-in training looop "
                  "`Model.fit()`.\nPlease see https://www.tensorflow.org/tutorials/distribute/custom_training for more details.");
@@ -72,10 +71,6 @@ static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sampl
     } else if (total) {
         tw_tensor *count = tw__count_scalar(each, total->dtype);
         output = count ? TW_BINARY(DivNoNan, total, count) : NULL;
-        if (output && spread) {
-            tw_auto tw_tensor *whole = output, *part = tw__float_scalar(output->dtype, 1.0 / tw__replicas);
-            output = part ? TW_BINARY(Mul, whole, part) : NULL;
-        }
         tw_release(count);
     }
     tw_release(total);

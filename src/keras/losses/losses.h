@@ -26,13 +26,14 @@ tw_tensor *tw__drop_last_axis(tw_tensor *tensor); /* of size 1 */
 /* Takes a last axis of size 1 off the one that has it more than the other. Sets two new references. */
 tw_status tw__match_ranks(tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **true_out, tw_tensor **pred_out);
 /* Weights cast to the values' dtype, a last axis taken off or put on if the ranks differ by one; a new reference. */
-/* In a replica of a strategy, means over examples are refused, since a replica does not know of the others'; while this is true they are divided by
- * the number of replicas instead, so that their sum is the mean. */
-extern _Thread_local bool tw__losses_of_parts;
 tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values);
 tw_tensor *tw__float_scalar(tw_dtype dtype, double value);
 double tw__keras_epsilon(void); /* keras.backend.epsilon() */
 tw_tensor *tw__count_scalar(tw_tensor *tensor, tw_dtype dtype); /* how many elements it has; by ops where that is not known yet */
+
+/* In a replica of a strategy, means over examples are refused, since a replica does not know of the others'; while this is true they are means over
+ * the replica's part, which the training step divides by the number of replicas. (losses/loss.c) */
+extern _Thread_local bool tw__losses_of_parts;
 
 /* ---- pieces of losses (losses/functions.c) ---- */
 /* One cross-entropy per element; labels have the predictions' dtype. */

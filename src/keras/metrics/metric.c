@@ -1,6 +1,7 @@
 /* keras.metrics: running means over batches. A metric is a layer with the variables `total` and `count`; its result is their quotient.
  *
  * Mean takes values; the others compute values from labels and predictions first (MeanMetricWrapper). */
+#include "distribute/distribute.h"
 #include "keras/losses/losses.h"
 #include "keras/metrics/metrics.h"
 #include "op/array/array.h"
@@ -123,10 +124,15 @@ tw_tensor *tw__metric_mean(tw_metric *metric)
     return quotient;
 }
 
+static tw_tensor *own_result(void *self)
+{
+    const tw__metric_methods *methods = tw__methods(self);
+    return methods && methods->result ? methods->result(self) : tw__metric_mean(self);
+}
+
 static tw_tensor *result(tw_metric *metric)
 {
-    const tw__metric_methods *methods = tw__methods(metric);
-    return methods && methods->result ? methods->result(metric) : tw__metric_mean(metric);
+    return tw__replicas_once(own_result, metric);
 }
 
 TW_METHOD(mean_update_state, "keras.metrics.Mean.update_state(self: metric, values: tensor, sample_weight: tensor = None)", "Adds values.")

@@ -1,5 +1,6 @@
 /* Losses and metrics by name: classes ("MeanSquaredError"), and functions of labels and predictions ("mse"), which become a loss or a mean. And
  * calls of metrics, which an embedding language may have written. */
+#include "distribute/distribute.h"
 #include "keras/models/training.h"
 
 /* Calls a function row of labels and predictions, its other arguments as they are by default. */
@@ -139,11 +140,17 @@ tw_status tw__metric_reset(tw_metric *metric)
     return own ? TW_OK : tw__impl_metric_reset_state(&(tw_metric_reset_state_args){ .self = metric });
 }
 
-tw_tensor *tw__metric_result(tw_metric *metric)
+static tw_tensor *result_of(void *self)
 {
+    tw_metric *metric = self;
     bool own = false;
     tw_tensor *result = NULL;
     if (is_foreign(metric) && tw__training_hook.metric_result && tw__training_hook.metric_result(metric, &result, &own) != TW_OK)
         return NULL;
     return own ? result : tw__impl_metric_result(&(tw_metric_result_args){ .self = metric });
+}
+
+tw_tensor *tw__metric_result(tw_metric *metric)
+{
+    return tw__replicas_once(result_of, metric);
 }

@@ -1,6 +1,7 @@
 /* keras.Model: a layer made of layers. Python subclasses it, C programs give it a function (tw_model_new). */
 #include <thalweg/keras.h>
 
+#include "distribute/distribute.h"
 #include "keras/keras.h"
 
 static tw_tensor *model_call(tw_layer *self, tw_tensor *input, int training)
@@ -22,19 +23,30 @@ static tw_value no_config(tw_layer *self)
 
 static const tw__layer_methods model_methods = { .call = model_call, .whole_config = no_config };
 
+static tw_status model_init(void *self, const void *given)
+{
+    (void)given;
+    ((tw__model *)self)->strategy = tw_retain(tw__strategy_now());
+    return TW_OK;
+}
+
 static void model_visit(void *self, tw__visitor visitor, void *context)
 {
-    if (((tw__model *)self)->trainer)
-        visitor(context, (tw_object *)((tw__model *)self)->trainer);
+    const tw__model *model = self;
+    if (model->trainer)
+        visitor(context, (tw_object *)model->trainer);
+    if (model->strategy)
+        visitor(context, &model->strategy->object);
 }
 
 static void model_clear(void *self)
 {
     tw__set(&((tw__model *)self)->trainer, NULL);
+    tw__set(&((tw__model *)self)->strategy, NULL);
 }
 
 TW_CLASS(model, "keras.Model|keras.models.Model(**layer)",
-    .parent = &tw__class_layer, .size = sizeof(tw__model), .visit = model_visit, .clear = model_clear, .destroy = model_clear,
+    .parent = &tw__class_layer, .size = sizeof(tw__model), .init = model_init, .visit = model_visit, .clear = model_clear, .destroy = model_clear,
     .methods = &model_methods,
     .doc = "Layers that work together; to be subclassed.");
 

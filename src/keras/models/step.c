@@ -2,6 +2,7 @@
  * functions that are traced as any function is (function/public.c), so that the plan joins what they do; eager if compile says so. */
 #include <math.h>
 
+#include "device/device.h"
 #include "graph/graph.h"
 #include "keras/models/training.h"
 #include "op/gradient.h"
@@ -123,25 +124,56 @@ static tw_status add_to(tw_tensor **total, tw_tensor *part)
     return sum ? TW_OK : tw__error_status();
 }
 
-static tw_status add_output(tw__trainer *t, int i, tw_tensor *y, tw_tensor *prediction, tw_tensor *weight, tw_tensor **total, tw_tensor **rows)
+/* What is summed for the gradients, and what the metric of the loss is told. In replicas the two differ: gradients are summed over the replicas, so
+ * that a mean over one's part is divided by their number; the metric weighs the means by their rows. */
+typedef struct sums {
+    tw_tensor *loss, *shown; /* shown: NULL outside of replicas, where they are the same */
+    tw_tensor *rows;
+} sums;
+
+static tw_tensor *times(tw_tensor *value, double number)
+{
+    return number == 1 ? tw_retain(value) : TW_G2(Mul, tw_retain(value), tw__float_scalar(value->dtype, number));
+}
+
+/* Takes the value. */
+static tw_status add_loss(sums *s, tw_tensor *value, double for_loss, double for_metric)
+{
+    if (!value || tw__replica < 0 || tw__replicas == 1)
+        return add_to(&s->loss, value);
+    tw_status status = add_to(&s->loss, times(value, for_loss));
+    if (status == TW_OK)
+        status = add_to(&s->shown, times(value, for_metric));
+    tw_release(value);
+    return status;
+}
+
+static tw_status add_output(tw__trainer *t, int i, tw_tensor *y, tw_tensor *prediction, tw_tensor *weight, sums *s)
 {
     matched m = { 0 };
     tw_tensor *value = NULL;
+    bool adds = t->losses[i]->reduction == TW_SUM_LOSS, part = t->losses[i]->reduction == TW_MEAN_LOSS;
+    double replicas = tw__replica >= 0 ? tw__replicas : 1, weighs = isnan(t->weights[i]) ? 1 : t->weights[i];
     tw_status status = match(y, prediction, weight, &m);
     if (status == TW_OK) {
+        bool outer = tw__losses_of_parts;
+        tw__losses_of_parts = true;
         value = tw__impl_loss_call(&(tw_loss_call_args){
             .self = t->losses[i], .y_true = m.y, .y_pred = m.prediction, .sample_weight = m.weight });
+        tw__losses_of_parts = outer;
         status = value ? TW_OK : tw__error_status();
     }
-    if (status == TW_OK && !*rows && !(*rows = rows_of(m.y)))
+    if (status == TW_OK && !s->rows && !(s->rows = rows_of(m.y)))
         status = tw__error_status();
-    if (status == TW_OK && t->means)
-        status = update_mean(t->means[i], value, *rows);
-    if (status == TW_OK && !isnan(t->weights[i]))
+    if (status == TW_OK && t->means) {
+        tw_auto tw_tensor *shown = times(value, adds ? replicas : 1);
+        status = shown ? update_mean(t->means[i], shown, s->rows) : tw__error_status();
+    }
+    if (status == TW_OK && !isnan(t->weights[i]) && (tw__replica < 0 || tw__replicas == 1))
         value = TW_G2(Mul, value, tw__float_scalar(value->dtype, t->weights[i]));
     unmatch(&m);
     if (status == TW_OK)
-        return add_to(total, value);
+        return add_loss(s, value, weighs / (part ? replicas : 1), weighs * (adds ? replicas : 1));
     tw_release(value);
     return status;
 }
@@ -149,33 +181,35 @@ static tw_status add_output(tw__trainer *t, int i, tw_tensor *y, tw_tensor *pred
 tw_tensor *tw__trainer_loss(tw__trainer *t, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
                             tw_tensor *const *weights, int weight_count)
 {
-    tw_tensor *total = NULL;
-    tw_auto tw_tensor *rows = NULL;
+    sums s = { 0 };
     tw_status status = tw__trainer_build_losses(t);
     if (status == TW_OK && y_count > 1 && y_count != count)
         status = tw__fail(TW_VALUE_ERROR, "model \"%s\" has %d outputs, and there are %d labels", t->model->name, count, y_count);
     for (int i = 0; status == TW_OK && i < count; i++) {
         tw_tensor *labels = of_output(y, y_count, i);
         if (labels && t->losses[i])
-            status = add_output(t, i, labels, predictions[i], of_output(weights, weight_count, i), &total, &rows);
+            status = add_output(t, i, labels, predictions[i], of_output(weights, weight_count, i), &s);
     }
     tw_tensors further = { 0 }; /* regularizers, add_loss */
     if (status == TW_OK)
         status = tw__layer_losses_of(t->model, &further);
     for (int64_t i = 0; status == TW_OK && i < further.count; i++) {
-        tw_tensor *cast = total ? tw__cast(further.items[i], total->dtype) : tw_retain(further.items[i]);
-        status = add_to(&total, cast);
+        tw_tensor *cast = s.loss ? tw__cast(further.items[i], s.loss->dtype) : tw_retain(further.items[i]);
+        status = add_loss(&s, cast, 1.0 / tw__replicas, 1);
     }
     tw_tensors_free(&further);
-    if (status == TW_OK && total)
-        status = tw__impl_mean_update_state(&(tw_mean_update_state_args){ .self = t->total, .values = total, .sample_weight = rows });
-    if (status == TW_OK && total)
-        return total;
+    tw_tensor *shown = s.shown ? s.shown : s.loss;
+    if (status == TW_OK && shown)
+        status = tw__impl_mean_update_state(&(tw_mean_update_state_args){ .self = t->total, .values = shown, .sample_weight = s.rows });
+    tw_release(s.shown);
+    tw_release(s.rows);
+    if (status == TW_OK && s.loss)
+        return s.loss;
     if (status == TW_OK && t->loss.kind == TW_VALUE_NONE)
         tw__fail(TW_VALUE_ERROR, "No loss found. You may have forgotten to provide a `loss` argument in the `compile()` method.");
     else if (status == TW_OK)
         tw__fail(TW_TYPE_ERROR, "Target data is missing. Your model was compiled with a loss argument and so expects target data.");
-    tw_release(total);
+    tw_release(s.loss);
     return NULL;
 }
 
@@ -376,7 +410,8 @@ static tw_status usual_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_ten
     return status;
 }
 
-static tw_tensors run_step(tw__trainer *t, tw__mode mode, tw_tensors in)
+/* For one replica, or without any. */
+tw_tensors tw__trainer_run(tw__trainer *t, tw__mode mode, tw_tensors in)
 {
     static const int own[TW_MODES] = { TW_OWN_TRAIN_STEP, TW_OWN_TEST_STEP, TW_OWN_PREDICT_STEP };
     tw_tensor **results = NULL;
@@ -386,6 +421,11 @@ static tw_tensors run_step(tw__trainer *t, tw__mode mode, tw_tensors in)
     if (status != TW_OK)
         return TW_GIVE_FAILURE;
     return (tw_tensors){ results, count };
+}
+
+static tw_tensors run_step(tw__trainer *t, tw__mode mode, tw_tensors in)
+{
+    return ((const tw__model *)t->model)->strategy ? tw__replicas_run(t, mode, in) : tw__trainer_run(t, mode, in);
 }
 
 static tw_tensors train_body(void *user, tw_tensors in)
@@ -447,6 +487,22 @@ static tw_status find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const *bat
     return TW_OK;
 }
 
+static tw_status run_traced(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, int inputs, tw_tensor ***results, int *count)
+{
+    tw__step *step = &t->steps[mode];
+    if (!fits(step, batch, specs, inputs))
+        TW_TRY(find_graph(t, mode, batch, specs, inputs));
+    *count = step->concrete->output_count;
+    if (!(*results = tw__alloc_array((size_t)*count + 1, sizeof **results)))
+        return tw__error_status();
+    tw_status status = tw__function_call(step->concrete, batch, *results);
+    if (status != TW_OK) {
+        tw__free(*results);
+        *results = NULL;
+    }
+    return status;
+}
+
 tw_status tw__trainer_step(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, tw__parts parts,
                            tw_tensor ***results, int *count)
 {
@@ -458,24 +514,18 @@ tw_status tw__trainer_step(tw__trainer *t, tw__mode mode, tw_tensor *const *batc
         tw__set(&step->concrete, NULL);
     }
     step->parts = parts;
+    tw__split split = { 0 };
+    TW_TRY(tw__replicas_split(t, batch, specs, inputs, &split));
+    tw_status status = TW_OK;
     if (t->run_eagerly) {
-        tw_tensors given = run_step(t, mode, (tw_tensors){ (tw_tensor **)batch, inputs });
-        if (given.count < 0)
-            return tw__error_status();
+        tw_tensors given = run_step(t, mode, (tw_tensors){ (tw_tensor **)split.batch, split.count });
+        status = given.count < 0 ? tw__error_status() : TW_OK;
         *results = given.items;
         *count = (int)given.count;
-        return TW_OK;
+    } else {
+        status = run_traced(t, mode, split.batch, split.specs, split.count, results, count);
     }
-    if (!fits(step, batch, specs, inputs))
-        TW_TRY(find_graph(t, mode, batch, specs, inputs));
-    *count = step->concrete->output_count;
-    if (!(*results = tw__alloc_array((size_t)*count + 1, sizeof **results)))
-        return tw__error_status();
-    tw_status status = tw__function_call(step->concrete, batch, *results);
-    if (status != TW_OK) {
-        tw__free(*results);
-        *results = NULL;
-    }
+    tw__replicas_split_end(&split);
     return status;
 }
 

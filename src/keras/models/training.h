@@ -102,8 +102,24 @@ tw_status tw__trainer_update(tw__trainer *trainer, tw_tensor *const *y, int y_co
 /* One step over a batch, traced for batches that fit `specs`. The results are new references in an array from tw__alloc. */
 tw_status tw__trainer_step(tw__trainer *trainer, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, tw__parts parts,
                            tw_tensor ***results, int *count);
+/* One step in this replica, or without any; count -1: an error. */
+tw_tensors tw__trainer_run(tw__trainer *trainer, tw__mode mode, tw_tensors batch);
 /* The results of a step by name. */
 tw_status tw__step_logs(const tw__step *step, tw_tensor *const *results, int count, const char *prefix, tw__dict *logs);
+
+/* ---- replicas.c ---- */
+/* A batch as the step takes it: the tensors of the first replica's part, those of the second's … */
+typedef struct tw__split {
+    tw_tensor *const *batch;
+    const tw_spec *specs;
+    int count;
+    tw_tensor **own; /* NULL: the batch itself */
+    tw_spec *own_specs;
+} tw__split;
+tw_status tw__replicas_split(const tw__trainer *trainer, tw_tensor *const *batch, const tw_spec *specs, int count, tw__split *split);
+void tw__replicas_split_end(tw__split *split);
+/* The step in all replicas of the model's strategy; count -1: an error. */
+tw_tensors tw__replicas_run(tw__trainer *trainer, tw__mode mode, tw_tensors batch);
 
 /* ---- feed.c ---- */
 typedef struct tw__feed {

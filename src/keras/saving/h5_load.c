@@ -273,9 +273,9 @@ tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model)
         tw__log("WARNING", "Error in loading the saved optimizer state. As a result, your model is starting with a freshly initialized optimizer.");
     } else {
         for (int64_t i = 0; status == TW_OK && i < values.count; i++) {
-            tw__resource *resource = ((tw_variable *)all->children[i].object)->resource;
-            tw_auto tw_tensor *cast = tw__cast(values.items[saved_place(i, old, trained, values.count)], resource->dtype);
-            status = cast ? tw__resource_assign(resource, cast) : tw__error_status();
+            tw_variable *variable = (tw_variable *)all->children[i].object;
+            tw_auto tw_tensor *cast = tw__cast(values.items[saved_place(i, old, trained, values.count)], variable->resource->dtype);
+            status = cast ? tw__variable_set(variable, cast) : tw__error_status();
         }
     }
     tw_tensors_free(&values);

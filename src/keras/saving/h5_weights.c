@@ -172,10 +172,9 @@ static tw_status apply(changes *list, tw_status status)
     for (size_t i = 0; status == TW_OK && i < list->count; i++)
         status = check_shape(list->variables[i], list->values[i]);
     for (size_t i = 0; i < list->count; i++) {
-        tw__resource *resource = list->variables[i]->resource;
         if (status == TW_OK) {
-            tw_auto tw_tensor *cast = tw__cast(list->values[i], resource->dtype);
-            status = cast ? tw__resource_assign(resource, cast) : tw__error_status();
+            tw_auto tw_tensor *cast = tw__cast(list->values[i], list->variables[i]->resource->dtype);
+            status = cast ? tw__variable_set(list->variables[i], cast) : tw__error_status();
         }
         tw_release(list->variables[i]);
         tw_release(list->values[i]);

@@ -20,7 +20,8 @@ typedef enum tw_kind {
     TW_KIND_NONE,     /* no result */
     TW_KIND_TENSOR,   /* tw_tensor *         "tensor"; "tensor<T>": all T have one dtype; "tensor<float32>": unless told otherwise;
                                              "tensor<dtype>": as the argument named dtype says;
-                                             "tensor<first>": numbers have the first one's dtype if they can */
+                                             "tensor<first>": numbers have the first one's dtype if they can;
+                                             "tensor<own>": likewise that of self */
     TW_KIND_TENSORS,  /* tw_tensors          "tensors", "tensors<T>" */
     TW_KIND_INT,      /* int64_t             "int", "int > 0", "int >= 0"; None is TW_NO_INT */
     TW_KIND_FLOAT,    /* double              "float"; None is NaN */

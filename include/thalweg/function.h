@@ -85,6 +85,54 @@ TW_API_FUNCTION tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_
 #define tw_while(cond, body, user, ...) TW_WHILE_(cond, body, user, __VA_ARGS__, .tw_ = 0)
 #define TW_WHILE_(cond, body, user, values, ...) tw_while_(cond, body, user, values, &(tw_while_args){ __VA_ARGS__ })
 
+/* ---- loops over rows ---- */
+
+typedef struct tw_map_args {
+    const char *name;        /* of the scope of its nodes in a graph */
+    tw_specs results;        /* what the body gives for one row; items NULL: it is found out */
+    bool varied_shapes;      /* results of different rows may have different shapes, as far as they can be stacked in the end */
+    bool broadcast;          /* a tensor of one row has the same one for all rows of the others */
+    bool no_gradient;        /* in graphs no gradient passes */
+    int tw_;
+} tw_map_args;
+
+/* The body's results for every row of the tensors, one row of each at a time, stacked. For tw_tensors_free; items is NULL on failure.
+ *     tw_map(square, NULL, TW_TENSORS(x)) */
+TW_API_FUNCTION tw_tensors tw_map_(tw_body body, void *user, tw_tensors elems, const tw_map_args *args);
+#define tw_map(body, user, ...) TW_MAP_(body, user, __VA_ARGS__, .tw_ = 0)
+#define TW_MAP_(body, user, elems, ...) tw_map_(body, user, elems, &(tw_map_args){ __VA_ARGS__ })
+
+typedef struct tw_fold_args {
+    const char *name;
+    tw_tensors initial;      /* the state before the first row; items NULL: the first row is it */
+    bool reverse;            /* of tw_scan: from the last row on */
+    bool varied_shapes;      /* of tw_scan: as above */
+    bool no_gradient;
+    int tw_;
+} tw_fold_args;
+
+/* The last state: the body gets the state and then a row of each tensor, and gives the next state. tw_foldr begins at the last row. */
+#define tw_foldl(body, user, ...) TW_FOLD_(0, body, user, __VA_ARGS__, .tw_ = 0)
+#define tw_foldr(body, user, ...) TW_FOLD_(1, body, user, __VA_ARGS__, .tw_ = 0)
+/* The states after every row, stacked. */
+#define tw_scan(body, user, ...) TW_FOLD_(2, body, user, __VA_ARGS__, .tw_ = 0)
+TW_API_FUNCTION tw_tensors tw_fold_(int kind, tw_body body, void *user, tw_tensors elems, const tw_fold_args *args);
+#define TW_FOLD_(kind, body, user, elems, ...) tw_fold_(kind, body, user, elems, &(tw_fold_args){ __VA_ARGS__ })
+
+/* ---- the first of several that holds ---- */
+
+typedef struct tw_case_args {
+    const char *name;
+    tw_body otherwise;       /* if none of the predicates is true; NULL: that is an error */
+    bool exclusive;          /* several true ones are an error */
+    int tw_;
+} tw_case_args;
+
+/* The results of the body of the first predicate (bool scalars, a body each) that is true. */
+TW_API_FUNCTION tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, const tw_case_args *args);
+#define tw_case(predicates, bodies, ...) TW_CASE_(predicates, bodies, __VA_ARGS__, .tw_ = 0)
+#define TW_CASE_(predicates, bodies, user, ...) tw_case_(predicates, bodies, user, &(tw_case_args){ __VA_ARGS__ })
+
 #ifdef __cplusplus
 }
 #endif

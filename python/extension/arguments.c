@@ -300,6 +300,8 @@ static tw_dtype wanted_dtype(const context *c, const char *word, tw__py_how *how
         *how = TW_FORCE;
         return tw__py_dtype_of_value(c->given[0]);
     }
+    if (strcmp(word, "own") == 0)
+        return tw__py_dtype_of_value(c->given[0]);
     tw_dtype named = tw_dtype_from_name(word);
     if (named != TW_DTYPE_NONE) {
         *how = TW_DEFAULT;

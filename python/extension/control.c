@@ -115,11 +115,12 @@ PyObject *tw__py_while(PyObject *self, PyObject *arguments)
     PyObject *list = NULL;
     if (good) {
         tw__loop loop = { .cond = tw__py_flat_body, .body = tw__py_flat_body, .cond_context = cond, .body_context = body, .values = tensors,
-                          .shapes = shapes, .count = count, .maximum = limit };
+                          .shapes = shapes, .count = count, .maximum = limit, .name = name };
         if (tw__while(&loop, outputs) != TW_OK) {
             tw__py_raise();
         } else {
-            list = finish(TW_OK, outputs, count, name);
+            list = tw__py_wrap_list(outputs, count);
+            release_all(outputs, count);
             outputs = NULL;
         }
     } else if (!PyErr_Occurred()) {
@@ -128,6 +129,114 @@ PyObject *tw__py_while(PyObject *self, PyObject *arguments)
     tw_release(limit);
     tw__free(outputs);
     tw__free(shapes);
+    release_all(tensors, count);
+    return list;
+}
+
+/* ---- loops over rows ---- */
+
+/* (dtype, shape, joined) for each result. */
+static bool read_specs(PyObject *list, tw_spec *specs, bool *joined)
+{
+    Py_ssize_t count = PyList_Size(list);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *dtype, *shape;
+        int joins;
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OOp", &dtype, &shape, &joins) || !tw__py_as_dtype(dtype, &specs[i].dtype) ||
+            !tw__py_as_shape(shape, &specs[i].shape))
+            return false;
+        joined[i] = joins != 0;
+    }
+    return true;
+}
+
+/* What C made as a list, or an exception. */
+static PyObject *give(tw_status status, tw_tensor **outputs, int count)
+{
+    PyObject *list = status == TW_OK ? tw__py_wrap_list(outputs, count) : tw__py_raise();
+    release_all(outputs, count);
+    return list;
+}
+
+PyObject *tw__py_map_rows(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *body, *elems, *signature;
+    int infers, spreads, stops, count = 0, output_count = 0;
+    const char *name = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOOpppz", &body, &elems, &signature, &infers, &spreads, &stops, &name))
+        return NULL;
+    Py_ssize_t spec_count = signature == Py_None ? 0 : PyList_Size(signature);
+    tw_tensor **tensors = spec_count >= 0 && spec_count < INT32_MAX / 2 ? tw__py_read_tensors(elems, &count) : NULL, **outputs = NULL;
+    if (!tensors)
+        return NULL;
+    tw_spec *specs = tw__alloc_array((size_t)spec_count + 1, sizeof *specs);
+    bool *joined = tw__alloc_array((size_t)spec_count + 1, sizeof *joined);
+    PyObject *list = NULL;
+    if (!specs || !joined) {
+        tw__py_raise();
+    } else if (!spec_count || read_specs(signature, specs, joined)) {
+        tw__mapping mapping = { .body = tw__py_flat_body, .context = body, .elems = tensors, .elem_count = count,
+                                .specs = signature == Py_None ? NULL : specs, .spec_count = (int)spec_count, .joined = joined, .infers = infers != 0,
+                                .spreads = spreads != 0, .stops = stops != 0, .name = name };
+        tw_status status = tw__map_rows(&mapping, &outputs, &output_count);
+        list = give(status, outputs, output_count);
+    }
+    tw__free(specs);
+    tw__free(joined);
+    release_all(tensors, count);
+    return list;
+}
+
+PyObject *tw__py_fold_rows(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *body, *elems, *initial;
+    int scans, reverse, infers, stops, count = 0, initial_count = 0, output_count = 0;
+    const char *name = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOOppppz", &body, &elems, &initial, &scans, &reverse, &infers, &stops, &name))
+        return NULL;
+    tw_tensor **tensors = tw__py_read_tensors(elems, &count), **outputs = NULL;
+    tw_tensor **state = tensors && initial != Py_None ? tw__py_read_tensors(initial, &initial_count) : NULL;
+    PyObject *list = NULL;
+    if (tensors && (state || initial == Py_None)) {
+        tw__folding folding = { .body = tw__py_flat_body, .context = body, .elems = tensors, .elem_count = count, .initial = state,
+                                .initial_count = initial_count, .reverse = reverse != 0, .scans = scans != 0, .infers = infers != 0,
+                                .stops = stops != 0, .name = name };
+        tw_status status = tw__fold_rows(&folding, &outputs, &output_count);
+        list = give(status, outputs, output_count);
+    }
+    release_all(tensors, count);
+    release_all(state, initial_count);
+    return list;
+}
+
+/* The functions are those of the predicates, and one more if there is one for none of them. */
+PyObject *tw__py_case(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *predicates, *functions;
+    int exclusive, count = 0, output_count = 0;
+    const char *name = NULL;
+    if (!PyArg_ParseTuple(arguments, "OO!pz", &predicates, &PyList_Type, &functions, &exclusive, &name))
+        return NULL;
+    tw_tensor **tensors = tw__py_read_tensors(predicates, &count), **outputs = NULL;
+    Py_ssize_t branch_count = PyList_Size(functions);
+    tw__branch *branches = tensors ? tw__alloc_array((size_t)count + 1, sizeof *branches) : NULL;
+    PyObject *list = NULL;
+    if (branches && branch_count >= count && branch_count <= (Py_ssize_t)count + 1) {
+        for (Py_ssize_t i = 0; i < branch_count; i++)
+            branches[i] = (tw__branch){ tw__py_flat_body, PyList_GetItem(functions, i) };
+        tw__choice choice = { .predicates = tensors, .branches = branches, .count = count, .otherwise = branch_count > count,
+                              .exclusive = exclusive != 0, .name = name };
+        tw_status status = tw__case(&choice, &outputs, &output_count);
+        list = give(status, outputs, output_count);
+    } else if (tensors && branches) {
+        tw__py_error(PyExc_ValueError, "%d predicates for %zd functions", count, branch_count);
+    } else if (tensors) {
+        tw__py_raise();
+    }
+    tw__free(branches);
     release_all(tensors, count);
     return list;
 }

@@ -7,7 +7,7 @@
 
 #include "api/ragged.h"
 #include "extension.h"
-#include "graph/graph.h"
+#include "function/tensor_array.h"
 #include "op/slices.h"
 
 typedef enum leaf { NO_LEAF, BOOL_LEAF, INT_LEAF, FLOAT_LEAF, COMPLEX_LEAF, STRING_LEAF, ARRAY_LEAF, SEQUENCE } leaf;
@@ -24,6 +24,9 @@ tw_dtype tw__py_dtype_of_value(PyObject *value)
     if (tw__py_is_variable(value))
         return ((tw_variable *)((tw__py_object *)value)->object)->resource->dtype;
     tw_tensor *parts[TW_COMPOSITE_PARTS];
+    void *object = tw__py_is_object(value) ? tw__py_self(value) : NULL;
+    if (object && tw__is(object, &tw__class_tensor_array))
+        return ((tw_tensor_array *)object)->dtype;
     void *composite = tw__py_composite(value);
     if (composite && tw__composite_parts(composite, parts))
         return parts[tw__is_ragged(composite) ? 0 : 1]->dtype;

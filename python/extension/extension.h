@@ -267,6 +267,9 @@ PyObject *tw__py_cond(PyObject *self, PyObject *arguments);
 PyObject *tw__py_static_value(PyObject *self, PyObject *tensor);
 PyObject *tw__py_switch(PyObject *self, PyObject *arguments);
 PyObject *tw__py_while(PyObject *self, PyObject *arguments);
+PyObject *tw__py_map_rows(PyObject *self, PyObject *arguments);
+PyObject *tw__py_fold_rows(PyObject *self, PyObject *arguments);
+PyObject *tw__py_case(PyObject *self, PyObject *arguments);
 
 /* ---- raw ops (raw_ops.c) ---- */
 PyObject *tw__py_raw_op(PyObject *module, PyObject *name);     /* raw_ops.__getattr__ */

@@ -2,21 +2,22 @@
 and bodies become functions of If and While nodes, and structures are flattened to lists of tensors here."""
 import thalweg
 from thalweg import _core, nest
-from thalweg._tensor_array import TensorArray
+
+TensorArray = thalweg.TensorArray
 
 
 def _tensors(leaves):
     """Leaves as tensors; a TensorArray as its list."""
-    return [v._flow() if isinstance(v, TensorArray) else thalweg.convert_to_tensor(v) for v in leaves]
+    return [v._to_loop() if isinstance(v, TensorArray) else thalweg.convert_to_tensor(v) for v in leaves]
 
 
 def _restore(like, tensors):
     """Tensors as leaves like those of `like`: TensorArrays again where they were."""
-    return [v._with(t) if isinstance(v, TensorArray) else t for v, t in zip(like, tensors)]
+    return [v._from_loop(t) if isinstance(v, TensorArray) else t for v, t in zip(like, tensors)]
 
 
 def _traced_leaf(value):
-    return _core.is_symbolic(value) if not isinstance(value, TensorArray) else value._symbolic()
+    return _core.is_symbolic(value) if not isinstance(value, TensorArray) else value._in_graph()
 
 
 def _check_outputs(function, names, first, second):
@@ -135,7 +136,7 @@ def _graph_loop(cond, body, values, shape_invariants, single, maximum, name):
         for i, (v, t) in enumerate(zip(nest.flatten(result), flat)):
             if isinstance(v, TensorArray):
                 arrays[i] = v
-                tensors.append(v._flow())
+                tensors.append(v._to_loop())
             else:
                 tensors.append(v if _core.is_tensor(v) else thalweg.convert_to_tensor(v, dtype=t.dtype))
         return tensors
@@ -217,121 +218,109 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
         checked.append((predicate, function))
     if default is not None and not callable(default):
         raise TypeError("'false_fn' must be callable.")
-    predicates = [p for p, _ in checked]
-    controls = []
-    if exclusive:
-        shown = ", ".join(p.name if _core.is_symbolic(p) else "?" for p in predicates)
-        count = thalweg.reduce_sum(thalweg.cast(thalweg.stack(predicates), thalweg.int32))
-        controls.append(thalweg.debugging.Assert(
-            thalweg.less(count, 2), ["Input error: exclusive=True: more than 1 conditions (%s) evaluated as True:" % shown, thalweg.stack(predicates)],
-            summarize=len(predicates)))
-    if default is None:
-        controls.append(thalweg.debugging.Assert(
-            thalweg.reduce_any(thalweg.stack(predicates)), ["Input error: None of conditions evaluated as True:", thalweg.stack(predicates)],
-            summarize=len(predicates)))
-        default = checked.pop()[1]
-
-    def choose(rest):
-        if not rest:
-            return default()
-        return cond(rest[0][0], rest[0][1], lambda: choose(rest[1:]))
-    return choose(checked)
+    functions = [function for _, function in checked] + ([] if default is None else [default])
+    if not _core._tracing():
+        return _first_true([p for p, _ in checked], functions, exclusive)
+    names = ["true_fn"] + ["false_fn"] * (len(functions) - 1)
+    return _branches("tf.cond", names, functions, lambda flat: _core._case([p for p, _ in checked], flat, exclusive, name))
 
 
-def _rows(elems):
-    """The leaves as tensors, how many rows they have, and a function that gives the rows of one number, each of which may be asked for once."""
-    leaves = [v if isinstance(v, thalweg.RaggedTensor) else thalweg.convert_to_tensor(v) for v in nest.flatten(elems)]
+def _first_true(predicates, functions, exclusive):
+    """Outside of graphs a function's result is given as it is."""
+    given = []
+
+    def run(function):
+        given.append(function())
+        return []
+    _core._case(predicates, [lambda f=f: run(f) for f in functions], exclusive, None)
+    return given[0]
+
+
+# ---- loops over rows ----
+
+def _need_callable(fn):
+    if not callable(fn):
+        raise TypeError("The provided function fn is not callable.")
+
+
+def _leaves(elems):
+    """The leaves as tensors (numbers stay what they are); a ragged tensor as the numbers of its rows, which _row_of turns into rows."""
+    leaves = nest.flatten(elems)
     if not leaves:
         raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got %s, which does not contain any Tensors." % (elems,))
-    if any(v.shape.rank == 0 for v in leaves):
-        raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
-    known = leaves[0].shape[0] if leaves[0].shape.rank is not None else None
-    count = known
-    if count is None:
-        count = thalweg.cast(leaves[0].nrows(), thalweg.int32) if isinstance(leaves[0], thalweg.RaggedTensor) else thalweg.shape(leaves[0])[0]
-    read = [v.__getitem__ if isinstance(v, thalweg.RaggedTensor) else
-            TensorArray(v.dtype, size=count, dynamic_size=False, infer_shape=True).unstack(v).read for v in leaves]
-    return leaves, count, lambda i: nest._pack(elems, [get(i) for get in read])
+    return leaves, [thalweg.range(v.nrows(thalweg.int32)) if isinstance(v, thalweg.RaggedTensor) else v for v in leaves]
 
 
-def _array(dtype, count, infer_shape=True):
-    return TensorArray(dtype, size=count, dynamic_size=False, infer_shape=infer_shape)
+def _row_of(elems, leaves, rows):
+    return nest._pack(elems, [v[row] if isinstance(v, thalweg.RaggedTensor) else row for v, row in zip(leaves, rows)])
 
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True, name=None,
            fn_output_signature=None):
     """fn of every row of elems, stacked."""
-    if not callable(fn):
-        raise TypeError("The provided function fn is not callable.")
-    leaves, count, row = _rows(elems)
+    _need_callable(fn)
+    leaves, tensors = _leaves(elems)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     like = elems if signature is None else signature
-    gathered = []
-    for leaf in leaves if signature is None else nest.flatten(signature):
-        if isinstance(leaf, (thalweg.RaggedTensor, thalweg.RaggedTensorSpec)):
-            from thalweg import _ragged
-            gathered.append(_ragged.Rows(leaf, count, signature is None))
-        else:
-            gathered.append(_Stacked(getattr(leaf, "dtype", leaf), count, infer_shape))
-    sizes = [len(g.arrays) for g in gathered]
+    kinds = [_result_of(leaf, signature is None) for leaf in (leaves if signature is None else nest.flatten(signature))]
 
-    def body(i, arrays):
-        result = fn(row(i))
+    def body(*rows):
+        result = fn(_row_of(elems, leaves, rows))
         nest.assert_same_structure(like, result)
-        parts = [part for g, v in zip(gathered, nest.flatten(result)) for part in g.parts(v)]
-        return i + 1, [a.write(i, v) for a, v in zip(arrays, parts)]
-    _, arrays = while_loop(lambda i, arrays: i < count, body, (thalweg.constant(0), [a for g in gathered for a in g.arrays]),
-                           back_prop=back_prop, name=name and name + "/while")
-    ends = [sum(sizes[:i + 1]) for i in range(len(sizes))]
-    return nest._pack(like, [g.join(arrays[end - size:end]) for g, size, end in zip(gathered, sizes, ends)])
+        return [part for kind, v in zip(kinds, nest.flatten(result)) for part in kind.parts(v)]
+    made = iter(_core._map(body, tensors, [spec for kind in kinds for spec in kind.specs], infer_shape, False, not back_prop, name))
+    return nest._pack(like, [kind.join([next(made) for _ in kind.specs]) for kind in kinds])
+
+
+def _result_of(leaf, of_input):
+    """How a result of map_fn like this is gathered."""
+    if isinstance(leaf, (thalweg.RaggedTensor, thalweg.RaggedTensorSpec)):
+        from thalweg import _ragged
+        return _ragged.Rows(leaf, of_input)
+    if of_input and not _core.is_tensor(leaf):
+        leaf = thalweg.convert_to_tensor(leaf)
+    return _Stacked(getattr(leaf, "dtype", leaf), None if of_input else getattr(leaf, "shape", None))
 
 
 class _Stacked:
-    """Results of one shape: an array of them, stacked at the end."""
+    """Results of one shape."""
 
-    def __init__(self, dtype, count, infer_shape):
-        self.arrays = [_array(dtype, count, infer_shape)]
+    def __init__(self, dtype, shape):
+        self.dtype = _core.as_dtype(dtype)
+        self.specs = [(self.dtype, shape, False)]
 
     def parts(self, value):
-        return [value]
+        return [value if _core.is_tensor(value) else thalweg.convert_to_tensor(value, dtype_hint=self.dtype)]
 
-    def join(self, arrays):
-        return arrays[0].stack()
+    def join(self, made):
+        return made[0]
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
-    """fn of every row of elems, stacked; the results' dtypes are found by the first row."""
-    leaves, count, row = _rows(elems)
-    if not _core._tracing():
-        rows = [fn(row(i)) for i in range(int(count))]
-        flat = [nest.flatten(r) for r in rows]
-        return nest._pack(rows[0], [thalweg.stack(list(column)) for column in zip(*flat)])
-    first = fn(row(0))
-    signature = nest._pack(first, [thalweg.convert_to_tensor(v).dtype for v in nest.flatten(first)])
-    return map_fn(fn, elems, fn_output_signature=signature)
+    """fn of every row of elems, stacked; what it gives is found out by calling it."""
+    _need_callable(fn)
+    leaves, tensors = _leaves(elems)
+    results = []
+
+    def body(*rows):
+        results.append(fn(_row_of(elems, leaves, rows)))
+        return nest.flatten(results[-1])
+    made = _core._map(body, tensors, None, True, True, False, None)
+    return nest._pack(results[0], made)
 
 
-def _fold(fn, elems, initializer, reverse, stack, back_prop, name, infer_shape=True):
-    if not callable(fn):
-        raise TypeError("fn must be callable.")
-    _, count, row = _rows(elems)
-    last = count - 1
-    begin = 0 if initializer is not None else 1
-    state = initializer if initializer is not None else row(last if reverse else 0)
-    state = nest._pack(state, [thalweg.convert_to_tensor(v) for v in nest.flatten(state)])
-    arrays = [_array(v.dtype, count, infer_shape) for v in nest.flatten(state)] if stack else []
-    if stack and begin:
-        arrays = [a.write(last if reverse else 0, v) for a, v in zip(arrays, nest.flatten(state))]
+def _fold(fn, elems, initializer, scans, reverse, back_prop, name, infer_shape=True):
+    _need_callable(fn)
+    leaves, tensors = _leaves(elems)
+    like = elems if initializer is None else initializer
+    count = len(nest.flatten(like))
 
-    def body(i, a, written):
-        at = last - i if reverse else i
-        result = fn(a, row(at))
-        nest.assert_same_structure(elems if initializer is None else initializer, result)
-        a = result
-        return i + 1, a, [w.write(at, v) for w, v in zip(written, nest.flatten(a))]
-    _, state, arrays = while_loop(lambda i, a, written: i < count, body, (thalweg.constant(begin), state, arrays),
-                                  back_prop=back_prop, name=name and name + "/while")
-    return nest._pack(state, [w.stack() for w in arrays]) if stack else state
+    def body(*values):
+        result = fn(nest._pack(like, values[:count]), _row_of(elems, leaves, values[count:]))
+        nest.assert_same_structure(like, result)
+        return nest.flatten(result)
+    initial = None if initializer is None else nest.flatten(initializer)
+    return nest._pack(like, _core._fold(body, tensors, initial, scans, reverse, infer_shape, not back_prop, name))
 
 
 def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
@@ -341,9 +330,9 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
 
 def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
     """The same from the last row on."""
-    return _fold(fn, elems, initializer, True, False, back_prop, name)
+    return _fold(fn, elems, initializer, False, True, back_prop, name)
 
 
 def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True, reverse=False, name=None):
     """Like foldl, but gives every step's result, stacked."""
-    return _fold(fn, elems, initializer, reverse, True, back_prop, name, infer_shape)
+    return _fold(fn, elems, initializer, True, reverse, back_prop, name, infer_shape)

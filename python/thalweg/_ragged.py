@@ -50,13 +50,10 @@ def map_values(op, *args, **kwargs):
 class Rows:
     """Results of tf.map_fn that differ in length, as the rows of a ragged tensor: their values and the lengths of their rows are gathered."""
 
-    def __init__(self, leaf, count, of_input):
-        from thalweg._tensor_array import TensorArray
+    def __init__(self, leaf, of_input):
         self.rank = leaf.ragged_rank - of_input  # of one result
-        splits = leaf.row_splits.dtype if of_input else leaf.row_splits_dtype
-        dtypes = [leaf.dtype] + [splits] * (self.rank + 1)
-        self.arrays = [TensorArray(d, size=count, dynamic_size=False, infer_shape=False) for d in dtypes]
-        self.splits = splits
+        self.splits = leaf.row_splits.dtype if of_input else leaf.row_splits_dtype
+        self.specs = [(leaf.dtype, None, True), (self.splits, [], False)] + [(self.splits, [None], True)] * self.rank
 
     def parts(self, value):
         """The flat values, how many rows there are, and the lengths of the rows of every level."""
@@ -68,6 +65,6 @@ class Rows:
                 return [value, tf.shape(value, out_type=self.splits)[0]]
         return [value.flat_values, value.nrows(self.splits)] + [tf.cast(lengths, self.splits) for lengths in value.nested_row_lengths()]
 
-    def join(self, arrays):
-        flat, rows = arrays[0].concat(), arrays[1].stack()
-        return tf.RaggedTensor.from_nested_row_lengths(flat, [rows] + [a.concat() for a in arrays[2:]], validate=False)
+    def join(self, made):
+        flat, *lengths = made
+        return tf.RaggedTensor.from_nested_row_lengths(flat, lengths, validate=False)

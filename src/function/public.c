@@ -307,11 +307,9 @@ tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_tensors values, 
         return out;
     body_call cond_call = { cond, user, "the condition of tw_while" }, body_of = { body, user, "the body of tw_while" };
     tw__loop loop = { .cond = call_body, .body = call_body, .cond_context = &cond_call, .body_context = &body_of, .values = values.items,
-                      .shapes = args->shape_invariants, .count = (int)values.count, .maximum = args->maximum_iterations };
+                      .shapes = args->shape_invariants, .count = (int)values.count, .maximum = args->maximum_iterations, .name = args->name };
     tw_status status = tw__while(&loop, results);
     out = (tw_tensors){ results, status == TW_OK ? values.count : 0 };
-    if (status == TW_OK && args->name && results[0]->node)
-        status = tw__node_rename(results[0]->node, args->name);
     if (status != TW_OK)
         tw_tensors_free(&out);
     return out;
@@ -335,6 +333,80 @@ tw_tensors tw_switch_case(tw_tensor *index, const tw_body *bodies, int count, vo
     }
     int results = 0;
     if (status == TW_OK && tw__switch(index, branches, count, &out.items, &results) == TW_OK)
+        out.count = results;
+    tw__free(branches);
+    tw__free(calls);
+    return out;
+}
+
+/* ---- loops over rows ---- */
+
+/* Whether a loop over rows can begin: the body is there, and no tensor is NULL. */
+static bool is_ready(tw_body body, tw_tensors elems, const char *what)
+{
+    if (!body || elems.count < 1 || elems.count > INT32_MAX / 4) {
+        tw__fail(TW_INVALID_ARGUMENT, body ? "%s: there are no tensors, or too many" : "%s: body is NULL", what);
+        return false;
+    }
+    for (int64_t i = 0; i < elems.count; i++) {
+        if (elems.items[i])
+            continue;
+        if (tw_error_code() == TW_OK)
+            tw__fail(TW_INVALID_ARGUMENT, "%s: tensor %lld is NULL", what, (long long)i);
+        return false;
+    }
+    return true;
+}
+
+tw_tensors tw_map_(tw_body body, void *user, tw_tensors elems, const tw_map_args *args)
+{
+    tw_tensors out = { 0 };
+    int count = 0;
+    if (!is_ready(body, elems, "tw_map") || (args->results.items && check_signature(&args->results, "tw_map") != TW_OK))
+        return out;
+    body_call call = { body, user, "the body of tw_map" };
+    tw__mapping mapping = { .body = call_body, .context = &call, .elems = elems.items, .elem_count = (int)elems.count, .specs = args->results.items,
+                            .spec_count = (int)args->results.count, .infers = !args->varied_shapes, .spreads = args->broadcast,
+                            .stops = args->no_gradient, .name = args->name };
+    if (tw__map_rows(&mapping, &out.items, &count) == TW_OK)
+        out.count = count;
+    return out;
+}
+
+tw_tensors tw_fold_(int kind, tw_body body, void *user, tw_tensors elems, const tw_fold_args *args)
+{
+    enum { RIGHT = 1, SCAN = 2 };
+    tw_tensors out = { 0 };
+    int count = 0;
+    if (!is_ready(body, elems, "tw_fold") || (args->initial.items && !is_ready(body, args->initial, "tw_fold: initial")))
+        return out;
+    body_call call = { body, user, "the body of tw_fold" };
+    tw__folding folding = { .body = call_body, .context = &call, .elems = elems.items, .elem_count = (int)elems.count, .initial = args->initial.items,
+                            .initial_count = (int)args->initial.count, .reverse = kind == RIGHT || (kind == SCAN && args->reverse),
+                            .scans = kind == SCAN, .infers = !args->varied_shapes, .stops = args->no_gradient, .name = args->name };
+    if (tw__fold_rows(&folding, &out.items, &count) == TW_OK)
+        out.count = count;
+    return out;
+}
+
+tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, const tw_case_args *args)
+{
+    tw_tensors out = { 0 };
+    int results = 0, count = (int)predicates.count;
+    if (!bodies || !is_ready(bodies[0], predicates, "tw_case"))
+        return out;
+    tw__branch *branches = tw__alloc_array((size_t)count + 1, sizeof *branches);
+    body_call *calls = tw__alloc_array((size_t)count + 1, sizeof *calls);
+    tw_status status = branches && calls ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i <= count; i++) {
+        calls[i] = (body_call){ i < count ? bodies[i] : args->otherwise, user, "tw_case" };
+        branches[i] = (tw__branch){ call_body, &calls[i] };
+        if (i < count && !bodies[i])
+            status = tw__fail(TW_INVALID_ARGUMENT, "tw_case: body %d is NULL", i);
+    }
+    tw__choice choice = { .predicates = predicates.items, .branches = branches, .count = count, .otherwise = args->otherwise != NULL,
+                          .exclusive = args->exclusive, .name = args->name };
+    if (status == TW_OK && tw__case(&choice, &out.items, &results) == TW_OK)
         out.count = results;
     tw__free(branches);
     tw__free(calls);

@@ -487,13 +487,25 @@ TW_OP(StatelessWhile,
 
 /* ---- building ---- */
 
-static tw_status apply_while(tw__function *cond, tw__function *body, tw_tensor *const *inputs, const tw_shape *shapes, int count,
+static tw_status apply_while(const tw__part *part, tw__function *cond, tw__function *body, tw_tensor *const *inputs, const tw_shape *shapes, int count,
                              tw_tensor **outputs)
 {
     tw_attr attrs[] = { TW_A_FUNC("cond", cond), TW_A_FUNC("body", body),
                         { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = count, .shapes = shapes } };
     int output_count = count;
-    return tw__apply(cond->stateful || body->stateful ? &tw__op_While : &tw__op_StatelessWhile, inputs, count, attrs, 3, outputs, &output_count);
+    return tw__part_apply(part, "", cond->stateful || body->stateful ? &tw__op_While : &tw__op_StatelessWhile, inputs, count, attrs, 3, outputs,
+                          &output_count);
+}
+
+/* In lasting graphs every value that comes out of the loop is an Identity of its own. */
+static tw_status name_outputs(const tw__part *part, tw_tensor **results, int count)
+{
+    for (int i = 0; part->graph && part->graph->lasting && i < count; i++) {
+        tw_auto tw_tensor *value = results[i];
+        if (!(results[i] = tw__part_call(part, "Identity", &tw__op_Identity, &value, 1, NULL, 0)))
+            return tw__error_status();
+    }
+    return TW_OK;
 }
 
 static tw_status trace_cond(void *context, tw_tensor *const *arguments, int count, tw_tensor ***outputs, int *output_count)
@@ -589,7 +601,7 @@ static tw_status check_invariants(const tw__loop *loop)
     return TW_OK;
 }
 
-static tw_status build(const tw__loop *loop, tw_tensor *const *first, tw_tensor **outputs)
+static tw_status build(const tw__part *part, const tw__loop *loop, tw_tensor *const *first, tw_tensor **outputs)
 {
     int own = OWN + loop->count;
     tw_dtype *dtypes = tw__alloc_array((size_t)own + 1, sizeof *dtypes);
@@ -625,7 +637,9 @@ static tw_status build(const tw__loop *loop, tw_tensor *const *first, tw_tensor 
         shapes[i] = i < own ? arg_shapes[i] : captures[i - own]->shape;
     }
     if (status == TW_OK)
-        status = apply_while(cond, body, inputs, shapes, all, results);
+        status = apply_while(part, cond, body, inputs, shapes, all, results);
+    if (status == TW_OK)
+        status = name_outputs(part, results, all);
     for (int i = 0; results && i < all; i++) {
         if (status == TW_OK && i >= OWN && i < own)
             outputs[i - OWN] = results[i];
@@ -694,16 +708,29 @@ tw_status tw__while(const tw__loop *loop, tw_tensor **outputs)
         return status;
     }
     TW_TRY(check_invariants(loop));
+    tw__part part = loop->trusted ? (tw__part){ NULL, NULL, NULL } : tw__part_begin(loop->name, "while");
     tw_auto tw_tensor *zero = tw_tensor_int(0), *none = loop->maximum ? tw_retain(loop->maximum) : tw_tensor_int(-1);
+    tw_auto tw_tensor *limit = none ? tw__part_constant(&part, none, "maximum_iterations") : NULL;
+    tw_auto tw_tensor *counter = zero && limit ? tw__part_constant(&part, zero, "loop_counter") : NULL;
     tw_tensor **first = tw__alloc_array((size_t)loop->count + OWN, sizeof *first);
-    tw_status status = zero && none && first ? TW_OK : tw__error_status();
+    tw_status status = counter && first ? TW_OK : tw__error_status();
     if (status == TW_OK) {
-        first[0] = zero;
-        first[1] = none;
+        first[0] = counter;
+        first[1] = limit;
         if (loop->count)
             memcpy(first + OWN, loop->values, (size_t)loop->count * sizeof *first);
-        status = build(loop, first, outputs);
+        status = build(&part, loop, first, outputs);
     }
     tw__free(first);
-    return status;
+    bool named = part.graph != NULL;
+    tw_status ended = tw__part_end(&part);
+    if (status != TW_OK)
+        return status;
+    if (ended == TW_OK && !named && loop->name && *loop->name && loop->count && outputs[0]->node)
+        ended = tw__node_rename(outputs[0]->node, loop->name);
+    for (int i = 0; ended != TW_OK && i < loop->count; i++) {
+        tw_release(outputs[i]);
+        outputs[i] = NULL;
+    }
+    return ended;
 }

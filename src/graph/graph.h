@@ -223,7 +223,7 @@ void tw__graph_settle(tw__graph *graph);
 struct tw__part {
     tw__graph *graph;
     tw__graph *waiting; /* in which names waited outside */
-    char *name;         /* the scope's whole name, without the last slash */
+    char *name;         /* the scope's whole name, without the last slash; empty: it has none */
 };
 typedef struct tw__part tw__part;
 static inline bool tw__in_lasting(void)
@@ -242,6 +242,8 @@ tw_tensor *tw__part_constant(const tw__part *part, tw_tensor *value, const char 
 /* Calls the op; its node has that name in the scope, "": the scope's own, NULL: the usual one. */
 tw_tensor *tw__part_call(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
                          int attr_count);
+tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
+                         int attr_count, tw_tensor **outputs, int *output_count); /* the same for several outputs, or none */
 
 /* ---- control dependencies of lasting graphs (control.c) ---- */
 /* Nodes made from now on follow these; NULL: those of outer scopes don't count any more. */

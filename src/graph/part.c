@@ -2,7 +2,7 @@
 #include "graph/graph.h"
 #include "rows.h"
 
-tw__part tw__part_plain(void)
+static tw__part start(void)
 {
     tw__part part = { NULL, NULL, NULL };
     if (tw__in_lasting()) {
@@ -12,9 +12,16 @@ tw__part tw__part_plain(void)
     return part;
 }
 
+tw__part tw__part_plain(void)
+{
+    tw__part part = start();
+    part.name = part.graph ? tw__strdup("") : NULL;
+    return part;
+}
+
 tw__part tw__part_begin(const char *given, const char *usual)
 {
-    tw__part part = tw__part_plain();
+    tw__part part = start();
     if (!part.graph)
         return part;
     const char *name = given && *given ? given : usual;
@@ -32,7 +39,7 @@ tw_status tw__part_end(tw__part *part)
 {
     if (!part->graph)
         return TW_OK;
-    if (part->name)
+    if (part->name && *part->name)
         tw__scope_pop();
     tw__naming_wait(part->waiting);
     tw_status status = part->name ? TW_OK : tw__error_status();
@@ -70,21 +77,36 @@ tw_tensor *tw__part_constant(const tw__part *part, tw_tensor *value, const char 
     return constant;
 }
 
+tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
+                         int attr_count, tw_tensor **outputs, int *output_count)
+{
+    if (!part->graph || !name)
+        return tw__apply(op, inputs, input_count, attrs, attr_count, outputs, output_count);
+    char *whole = whole_name(part, name);
+    tw__naming naming = tw__naming_start();
+    tw_status status = whole ? tw__apply(op, inputs, input_count, attrs, attr_count, outputs, output_count) : tw__error_status();
+    bool made = status == TW_OK && *output_count;
+    tw__node *node = made ? tw__node_checked(outputs[0]->node) : NULL;
+    if (node && node->unnamed)
+        status = tw__node_name(node, whole);
+    tw_status named = tw__naming_end(naming, NULL, NULL, made ? outputs[0] : NULL);
+    tw__free(whole);
+    status = status == TW_OK ? named : status;
+    for (int i = 0; made && status != TW_OK && i < *output_count; i++)
+        tw_release(outputs[i]);
+    return status;
+}
+
 tw_tensor *tw__part_call(const tw__part *part, const char *name, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs,
                          int attr_count)
 {
-    if (!part->graph || !name)
-        return tw__call(op, inputs, input_count, attrs, attr_count);
-    char *whole = whole_name(part, name);
-    tw__naming naming = tw__naming_start();
-    tw_tensor *result = whole ? tw__call(op, inputs, input_count, attrs, attr_count) : NULL;
-    tw__node *made = result ? tw__node_checked(result->node) : NULL;
-    tw_status status = made && made->unnamed ? tw__node_name(made, whole) : TW_OK;
-    tw_status named = tw__naming_end(naming, NULL, NULL, result);
-    tw__free(whole);
-    if (result && (status != TW_OK || named != TW_OK)) {
-        tw_release(result);
-        return NULL;
+    tw_tensor *result = NULL;
+    int count = 1;
+    for (int i = 0; i < input_count; i++) {
+        if (!inputs[i]) {
+            tw__fail(TW_INVALID_ARGUMENT, "%s: input %d is NULL", op->name, i);
+            return NULL;
+        }
     }
-    return result;
+    return tw__part_apply(part, name, op, inputs, input_count, attrs, attr_count, &result, &count) == TW_OK ? result : NULL;
 }

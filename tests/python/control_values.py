@@ -29,7 +29,7 @@ def text_of(error):
     text = re.sub(r"Tensor\(\"[^\"]*\"", 'Tensor("…"', text)
     text = re.sub(r"<function [^>]*>", "<function>", text)
     text = re.sub(r"(<class ')(thalweg|tensorflow)[\w.]*\.(\w+'>)", r"\1\3", text)
-    text = re.sub(r"^\{\{function_node [^}]*\}\} ?|^node [\w/]+: ", "", text)
+    text = re.sub(r"^\{\{function_node [^}]*\}\} ?|^(node [\w/]+: )+", "", text)
     text = re.sub(r"\[?\[\[?\{\{(function_)?node .*", "", text)
     text = re.sub(r" \[Op:[^\]]*\]( name:)?", "", text)
     return text.strip()

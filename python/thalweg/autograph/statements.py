@@ -426,11 +426,11 @@ def _graph_for(values, extra_test, body, get_state, set_state, names, options):
 
 def _flows(tensors):
     """TensorArrays as the lists they are; a constant if there is nothing."""
-    return tuple(t._flow() if structure.is_tensor_array(t) else t for t in tensors) or (tf.constant(0),)
+    return tuple(t._to_loop() if structure.is_tensor_array(t) else t for t in tensors) or (tf.constant(0),)
 
 
 def _arrays(like, tensors):
-    return [t._with(v) if structure.is_tensor_array(t) else v for t, v in zip(like, tensors)]
+    return [t._from_loop(v) if structure.is_tensor_array(t) else v for t, v in zip(like, tensors)]
 
 
 def _graph_dataset(dataset, extra_test, body, get_state, set_state, names, options):

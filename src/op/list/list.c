@@ -295,8 +295,8 @@ tw_status tw__list_check_dtype(const tw_op *op, const tw__list *list, tw_dtype d
 {
     if (list->dtype == dtype)
         return TW_OK;
-    return tw__fail(TW_INVALID_ARGUMENT, "%s: Invalid data types; op elements %s but list elements %s", op->name, tw__dtype_text(dtype),
-                    tw__dtype_text(list->dtype));
+    return tw__fail(TW_INVALID_ARGUMENT, "Invalid data types; op elements %s but list elements %s [Op:%s]", tw__dtype_text(dtype),
+                    tw__dtype_text(list->dtype), op->name);
 }
 
 tw_status tw__list_scalar(const tw_op *op, const tw_tensor *tensor, const char *what, int64_t *value)
@@ -323,19 +323,25 @@ tw_status tw__list_copy_elements(tw_tensor *to, int64_t at, const tw_tensor *fro
     return TW_OK;
 }
 
+tw_status tw__list_unequal(const tw_op *op, const tw_shape *a, const tw_shape *b)
+{
+    if (a->rank != b->rank)
+        return tw__fail(TW_INVALID_ARGUMENT, "PartialTensorShape: Incompatible ranks during merge: %d vs. %d [Op:%s]", a->rank, b->rank, op->name);
+    return tw__fail(TW_INVALID_ARGUMENT, "PartialTensorShape: Incompatible shapes during merge: %s vs. %s [Op:%s]", tw__shape_text(a), tw__shape_text(b),
+                    op->name);
+}
+
 tw_status tw__list_item_shape(const tw_op *op, tw__list *list, const tw_shape *given, tw_shape *shape)
 {
     if (!tw__list_merge_shapes(&list->shape, given, shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: Tried to use elements of shape %s with a list whose elements are %s", op->name,
-                        tw__shape_text(given), tw__shape_text(&list->shape));
+        return tw__list_unequal(op, given, &list->shape);
     for (int64_t i = 0; i < list->count; i++) {
         tw_tensor *item = tw__list_get(list, i);
         if (!item)
             continue;
         bool fits = tw__list_merge_shapes(shape, &item->shape, shape);
         if (!fits)
-            tw__fail(TW_INVALID_ARGUMENT, "%s: Tried to stack list with elements of different shapes: %s and %s", op->name,
-                     tw__shape_text(shape), tw__shape_text(&item->shape));
+            tw__list_unequal(op, shape, &item->shape);
         tw_release(item);
         if (!fits)
             return TW_INVALID_ARGUMENT;

@@ -36,9 +36,13 @@ static tw_status stack(tw__kernel *kernel, tw__list *list, const int32_t *indice
     TW_TRY(tw__list_check_dtype(kernel->op, list, TW_ATTR(kernel, "element_dtype")->type));
     TW_TRY(tw__list_shape_from(kernel->op, kernel->inputs[kernel->input_count - 1], &given));
     TW_TRY(tw__list_item_shape(kernel->op, list, &given, &item_shape));
-    if (!tw__shape_known(&item_shape))
-        return tw__fail(TW_INVALID_ARGUMENT, "Tried to stack elements of an empty list with non-fully-defined element_shape: %s [Op:%s]",
-                        tw__shape_text(&item_shape), kernel->op->name);
+    if (!tw__shape_known(&item_shape)) {
+        const char *what = indices       ? "gather uninitialized tensors from a list with"
+                           : list->count ? "stack list which only contains uninitialized tensors and has a"
+                                         : "stack elements of an empty list with";
+        return tw__fail(TW_INVALID_ARGUMENT, "Tried to %s non-fully-defined element_shape: %s [Op:%s]", what, tw__shape_text(&item_shape),
+                        kernel->op->name);
+    }
     TW_TRY(in_front(kernel->op, &item_shape, count, &shape));
     tw_tensor *out = tw__list_zeros(list->dtype, &shape);
     if (!out)
@@ -110,10 +114,14 @@ static tw_status scatter(tw__kernel *kernel, tw__list *list, tw_tensor *tensor, 
 static tw_status need_rows(tw__kernel *kernel, const tw_tensor *tensor, const tw_tensor *indices)
 {
     if (tensor->shape.rank < 1)
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Tensor must be at least a vector, but saw shape: %s", tw__shape_text(&tensor->shape));
-    if (indices && (indices->shape.rank != 1 || indices->count != tensor->shape.dims[0]))
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Specified %lld indices of shape %s for a tensor with %lld rows",
-                          (long long)indices->count, tw__shape_text(&indices->shape), (long long)tensor->shape.dims[0]);
+        return tw__fail(TW_INVALID_ARGUMENT, "Tensor must be at least a vector, but saw shape: %s [Op:%s]", tw__shape_text(&tensor->shape),
+                        kernel->op->name);
+    if (indices && indices->shape.rank != 1)
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected indices to be a vector, but received shape: %s [Op:%s]", tw__shape_text(&indices->shape),
+                        kernel->op->name);
+    if (indices && indices->count != tensor->shape.dims[0])
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected len(indices) == tensor.shape[0], but saw: %lld vs. %lld [Op:%s]", (long long)indices->count,
+                        (long long)tensor->shape.dims[0], kernel->op->name);
     return TW_OK;
 }
 
@@ -176,6 +184,8 @@ static tw_status concat_compute(tw__kernel *kernel)
     const tw_tensor *leading = kernel->inputs[2];
     tw_shape given, rest, total;
     TW_TRY(tw__list_shape_from(kernel->op, kernel->inputs[1], &given));
+    if (!tw__list_merge_shapes(&given, &list->shape, &given))
+        return tw__list_unequal(kernel->op, &given, &list->shape);
     rest = behind_first(&given);
     tw_tensor *lengths = tw__tensor_empty(TW_INT64, &TW_SHAPE(list->count));
     tw_status status = lengths ? TW_OK : tw__error_status();
@@ -183,23 +193,24 @@ static tw_status concat_compute(tw__kernel *kernel)
     for (int64_t i = 0; status == TW_OK && i < list->count; i++) {
         tw_tensor *item = tw__list_get(list, i);
         int64_t length = item ? (item->shape.rank > 0 ? item->shape.dims[0] : -1)
-                              : (i < leading->count ? ((int64_t *)leading->data)[i] : given.rank > 0 ? given.dims[0] : -1);
+                              : i < leading->count ? ((int64_t *)leading->data)[i]
+                                                   : (given.rank > 0 ? given.dims[0] : -1);
         if (length < 0)
             status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Concat requires elements to be at least vectors, found scalars or nothing instead: element %lld",
                                 (long long)i);
         if (status == TW_OK && item) {
             tw_shape own = behind_first(&item->shape);
             if (!tw__list_merge_shapes(&rest, &own, &rest))
-                status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Tried to concat tensors with unequal shapes: %s vs element %s",
-                                    tw__shape_text(&rest), tw__shape_text(&own));
+                status = tw__list_unequal(kernel->op, &rest, &own);
         }
         ((int64_t *)lengths->data)[i] = length;
         rows += length;
         tw_release(item);
     }
     if (status == TW_OK && !tw__shape_known(&rest))
-        status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: %s",
-                            tw__shape_text(&given));
+        status = tw__fail(TW_INVALID_ARGUMENT,
+                          "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: %s [Op:%s]",
+                          tw__shape_text(&given), kernel->op->name);
     if (status == TW_OK)
         status = in_front(kernel->op, &rest, rows, &total);
     tw_tensor *out = status == TW_OK ? tw__list_zeros(list->dtype, &total) : NULL;
@@ -238,8 +249,8 @@ static tw_status split_compute(tw__kernel *kernel)
         sum += counts[i];
     }
     if (sum != tensor->shape.dims[0])
-        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "Unused values in tensor. Length of tensor: %lld Values used: %lld",
-                          (long long)tensor->shape.dims[0], (long long)sum);
+        return tw__fail(TW_INVALID_ARGUMENT, "Unused values in tensor. Length of tensor: %lld Values used: %lld [Op:%s]",
+                        (long long)tensor->shape.dims[0], (long long)sum, kernel->op->name);
     tw__list *list = tw__list_new(tensor->dtype, &shape, lengths->count);
     int64_t row = tensor->shape.dims[0] ? tensor->count / tensor->shape.dims[0] : 0, at = 0;
     for (int64_t i = 0; list && i < lengths->count; i++) {
@@ -287,6 +298,13 @@ static tw_status concat_shape(tw__inference *inference)
     return TW_OK;
 }
 
+static tw_status split_shape(tw__inference *inference)
+{
+    TW_TRY(tw__need_rank_at_least(inference, 0, 1));
+    TW_TRY(tw__need_rank(inference, 2, 1));
+    return tw_shape_scalar(inference);
+}
+
 TW_OP(TensorListStack,
     .inputs = "input_handle: variant, element_shape: int32", .outputs = "tensor: element_dtype",
     .attrs = "element_dtype: type, num_elements: int = -1",
@@ -326,5 +344,5 @@ TW_OP(TensorListConcatV2,
 TW_OP(TensorListSplit,
     .inputs = "tensor: element_dtype, element_shape: shape_type, lengths: int64", .outputs = "output_handle: variant",
     .attrs = "element_dtype: type, shape_type: {int32, int64}",
-    .shape = tw_shape_scalar, .compute = split_compute, .gradient = tw__list_split_gradient, .makes_outputs = true,
+    .shape = split_shape, .compute = split_compute, .gradient = tw__list_split_gradient, .makes_outputs = true,
     .doc = "A list of pieces of a tensor with that many rows each.");

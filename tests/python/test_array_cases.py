@@ -1,0 +1,51 @@
+"""TensorArrays and loops over rows do what they do in TensorFlow 2.15.1: values and errors of the programs of array_cases.py, nodes of those of array_nodes.py."""
+import json
+import os
+
+import pytest
+
+import array_cases
+import array_nodes
+import thalweg as tf
+from control_values import outcome
+from test_control_cases import close, words
+
+with open(os.path.join(os.path.dirname(__file__), "array_cases.json")) as _file:
+    EXPECTED = json.load(_file)
+
+# What a list holds is known only when it runs; places that nobody wrote are zeros.
+OWN = {
+    "eager expression array(tf, 0).concat()": tf.errors.InvalidArgumentError,
+    "graph expression array(tf).unstack([1.0, 2.0, 3.0]).concat()": tf.errors.InvalidArgumentError,
+    "graph expression array(tf, 1).split(tf.range(3), [3]).read(0)": tf.errors.InvalidArgumentError,
+    "graph expression array(tf, 2).split(1.0, [1, 2]).read(1)": ValueError,
+    "graph expression array(tf, 2).split([1.0, 2.0, 3.0], 3).read(0)": ValueError,
+    "graph expression array(tf, dynamic_size=True).scatter([4, 0], numbers(tf)[:2]).stack()": None,
+}
+# Of these only the class is compared: the text lists what TensorFlow's own machinery calls things.
+CLASS_ONLY = ("write(1, [1.0, 2.0]).stack()", "TensorArray(tf.float32, [1, 2])", "TensorArray(tf.float32, 1.5)", "hessian_unconnected")
+
+CASES = {mode + " " + name: (case, mode) for mode, cases in (("eager", array_cases.EAGER), ("graph", array_cases.GRAPH)) for name, case in cases.items()}
+
+
+def test_all_are_compared():
+    assert set(CASES) == set(EXPECTED["cases"]) and set(array_nodes.PROGRAMS) == set(EXPECTED["nodes"])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name):
+    got, expected = outcome(tf, *CASES[name]), EXPECTED["cases"][name]
+    if name in OWN:
+        assert got.get("error") == (OWN[name].__name__ if OWN[name] else None), got
+    elif "error" in expected:
+        assert got.get("error") == expected["error"], got
+        if not any(part in name for part in CLASS_ONLY):
+            assert words(got["text"]) == words(expected["text"])
+    else:
+        assert "value" in got, got
+        close(got["value"], expected["value"])
+
+
+@pytest.mark.parametrize("name", array_nodes.PROGRAMS)
+def test_nodes_of_graphs(name):
+    assert array_nodes.in_graph(tf, name) == EXPECTED["nodes"][name]["graph"]

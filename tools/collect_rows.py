@@ -329,7 +329,18 @@ def rows_source(ops, rows):
                     "        return %s;" % failure(row.result), "    return tw__impl_%s(&args);" % row.id, "}", ""]
     out += ["const tw_signature *const tw__signatures[] = {"] + ["    &tw__signature_%s," % r.id for r in rows] + ["    NULL,", "};",
             "const int tw__signatures_count = %d;" % len(rows), ""]
+    paths = sorted((path.encode(), i, at) for i, r in enumerate(rows) for path, at in starts(r.path))
+    out += ["/* Every path in order: the row that has it, and where it begins there. */", "const tw__path tw__paths[] = {"]
+    out += ["    { %d, %d }," % (i, at) for _, i, at in paths] + ["};", "const int tw__paths_count = %d;" % len(paths), ""]
     return "\n".join(out)
+
+
+def starts(paths):
+    """Each of the paths between bars, with the position at which it begins."""
+    at = 0
+    for path in paths.split("|"):
+        yield path, at
+        at += len(path) + 1
 
 
 def write(path, text):

@@ -1,12 +1,12 @@
 """Keras's own classes and the program's by name: custom objects, their scopes, from_config; what is made of configs is made in C, which asks
 here for what only Python knows."""
-import threading
+from _thread import _local
 
 import thalweg as tf
 from thalweg import _core
 
 _custom, _names = {}, {}
-_scopes = threading.local()
+_scopes = _local()
 keras = tf.keras
 
 

@@ -5,6 +5,8 @@
 
 extern const tw_signature *const tw__signatures[]; /* generated */
 extern const int tw__signatures_count;
+extern const tw__path tw__paths[];
+extern const int tw__paths_count;
 
 int tw_signature_count(void)
 {
@@ -16,32 +18,40 @@ const tw_signature *tw_signature_at(int index)
     return index >= 0 && index < tw__signatures_count ? tw__signatures[index] : NULL;
 }
 
-static bool has_path(const char *paths, const char *path)
+/* A text against a path, which ends at a bar or at the end of its row's paths. */
+static int compare_path(const char *text, const char *path)
 {
-    size_t size = strlen(path);
-    for (const char *p = paths; *p;) {
-        size_t length = strcspn(p, "|");
-        if (length == size && memcmp(p, path, size) == 0)
-            return true;
-        p += length + (p[length] == '|');
-    }
-    return false;
+    while (*text && *text == *path)
+        text++, path++;
+    return (unsigned char)*text - (*path == '|' ? 0 : (unsigned char)*path);
 }
 
 const tw_signature *tw_signature_find(const char *path)
 {
-    for (int i = 0; path && i < tw__signatures_count; i++) {
-        if (has_path(tw__signatures[i]->path, path))
-            return tw__signatures[i];
+    for (int low = 0, high = path ? tw__paths_count : 0; low < high;) {
+        int middle = (low + high) / 2;
+        const tw_signature *signature = tw__signatures[tw__paths[middle].row];
+        int order = compare_path(path, signature->path + tw__paths[middle].start);
+        if (order == 0)
+            return signature;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return NULL;
 }
 
 const tw_class *tw_class_find(const char *id)
 {
-    for (int i = 0; id && i < tw__signatures_count; i++) {
-        if (tw__signatures[i]->class_row && strcmp(tw__signatures[i]->id, id) == 0)
-            return tw__signatures[i]->class_row;
+    for (int low = 0, high = id ? tw__signatures_count : 0; low < high;) { /* rows stand in the order of their ids */
+        int middle = (low + high) / 2, order = strcmp(id, tw__signatures[middle]->id);
+        if (order == 0)
+            return tw__signatures[middle]->class_row;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return NULL;
 }

@@ -32,6 +32,11 @@
 
 #include "tensor/tensor.h"
 
+/* A path in the generated table of all paths: its row, and where it begins among the row's paths. */
+typedef struct tw__path {
+    uint16_t row, start;
+} tw__path;
+
 #define TW_API(id, signature_text, doc_text) \
     tw__result_##id tw__impl_##id(__attribute__((unused)) const tw_##id##_args *args)
 #define TW_METHOD(id, signature_text, doc_text) TW_API(id, signature_text, doc_text)

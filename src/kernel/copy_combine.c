@@ -32,11 +32,12 @@
     do {                                                                 \
         element *restrict t = to;                                        \
         const element *restrict f = from;                                \
-        for (int64_t i = 0; i < count; i++) {                            \
-            bool less = load(t[i]) < load(f[i]);                         \
-            bool more = load(t[i]) > load(f[i]);                         \
-            if (kind == TW__COMBINE_MAX ? less : more)                   \
-                t[i] = f[i];                                             \
+        if (kind == TW__COMBINE_MAX) {                                   \
+            for (int64_t i = 0; i < count; i++)                          \
+                t[i] = load(t[i]) < load(f[i]) ? f[i] : t[i];            \
+        } else {                                                         \
+            for (int64_t i = 0; i < count; i++)                          \
+                t[i] = load(t[i]) > load(f[i]) ? f[i] : t[i];            \
         }                                                                \
         return TW_OK;                                                    \
     } while (0)

@@ -4,6 +4,7 @@
  *   VALUE(e)        an element as WORK;            RESULT(a)      WORK as an element
  *   MEAN(a, n)      the element that is a / n      ROOT(a)        the element that is the root of SQUARES a
  *   SQUARE(e)       |e|² as SQUARES                VECTORS, HELPERS  clones, TW_SMALL or nothing
+ *   ORDER_VECTORS   maxima and minima have vectors, whatever the rest has
  *   ORDERED         and then LOWEST, HIGHEST (ORDER), RANK(e) an element as ORDER, UNRANK back, GREATER(a, b), LESS(a, b) */
 #define PASTE3(a, b, c) a##_##b##_##c
 #define PASTE(a, b, c) PASTE3(a, b, c)
@@ -63,6 +64,12 @@ static const tw__reducer PASTE(mean, DTYPE, reducer) = {
 #define CLONES VECTORS
 #include "kernel/reduce_body.h"
 
+#ifdef ORDER_VECTORS
+#undef VECTORS
+#undef HELPERS
+#define VECTORS
+#define HELPERS
+#endif
 #ifdef ORDERED
 #define NAME(word) PASTE(max, DTYPE, word)
 #define ELEMENT ELEMENT_TYPE
@@ -109,6 +116,7 @@ static const tw__reducer *const PASTE(reducers, of, DTYPE)[] = {
 #undef VECTORS
 #undef HELPERS
 #undef ORDERED
+#undef ORDER_VECTORS
 #undef LOWEST
 #undef HIGHEST
 #undef RANK

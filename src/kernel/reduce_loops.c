@@ -137,6 +137,7 @@ EXTREMES(double)
 #define SQUARE(e) ((uint32_t)(e) * (uint32_t)(e))
 #define VECTORS TW_SMALL
 #define HELPERS TW_SMALL
+#define ORDER_VECTORS /* any and all are theirs */
 #define ORDERED
 #define LOWEST 0
 #define HIGHEST UINT8_MAX

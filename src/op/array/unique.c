@@ -272,9 +272,25 @@ static tw_status bitcast_shape(tw__inference *inference)
 
 static tw_status bitcast_compute(tw__kernel *kernel)
 {
-    tw_tensor *out = kernel->outputs[0];
+    tw_tensor *in = kernel->inputs[0], *out;
+    tw_dtype dtype = kernel->out_dtypes[0];
+    size_t from = tw__element_size(in->dtype), to = tw__element_size(dtype);
+    tw_shape shape = in->shape;
+    if (from == to) {
+        out = tw__tensor_view(in, &shape);
+        if (out)
+            out->dtype = dtype;
+        return tw__output_take(kernel, 0, out);
+    }
+    if (from > to)
+        shape.dims[shape.rank++] = (int64_t)(from / to);
+    else
+        shape.rank--;
+    out = tw__output(kernel, 0, &shape);
+    if (!out)
+        return tw__error_status();
     if (out->count)
-        memcpy(out->data, kernel->inputs[0]->data, (size_t)out->count * tw__element_size(out->dtype));
+        memcpy(out->data, in->data, (size_t)out->count * to);
     return TW_OK;
 }
 
@@ -282,5 +298,5 @@ static tw_status bitcast_compute(tw__kernel *kernel)
 
 TW_OP(Bitcast,
     .inputs = "input: T", .outputs = "output: type", .attrs = "T: {" PLAIN "}, type: {" PLAIN "}",
-    .shape = bitcast_shape, .compute = bitcast_compute, .no_gradient = true,
+    .shape = bitcast_shape, .compute = bitcast_compute, .no_gradient = true, .makes_outputs = true,
     .doc = "The same bytes as another dtype.");

@@ -17,12 +17,30 @@ static tw_status shape_of(tw__inference *inference)
     return TW_OK;
 }
 
-static tw_status compute(tw__kernel *kernel)
+#define CROSS(type)                                                             \
+    for (int64_t v = 3 * begin; v < 3 * end; v += 3) {                          \
+        const type *x = (const type *)a->data + v, *y = (const type *)b->data + v; \
+        type *z = (type *)out->data + v;                                        \
+        z[0] = x[1] * y[2] - x[2] * y[1];                                       \
+        z[1] = x[2] * y[0] - x[0] * y[2];                                       \
+        z[2] = x[0] * y[1] - x[1] * y[0];                                       \
+    }
+
+static void cross(void *context, int64_t begin, int64_t end)
 {
+    tw__kernel *kernel = context;
     const tw_tensor *a = kernel->inputs[0], *b = kernel->inputs[1];
     tw_tensor *out = kernel->outputs[0];
     size_t size = tw__element_size(out->dtype);
-    for (int64_t v = 0; v < out->count; v += 3) {
+    if (out->dtype == TW_FLOAT32) {
+        CROSS(float)
+        return;
+    }
+    if (out->dtype == TW_FLOAT64) {
+        CROSS(double)
+        return;
+    }
+    for (int64_t v = 3 * begin; v < 3 * end; v += 3) {
         for (int64_t i = 0; i < 3; i++) {
             char left[8], right[8];
             int64_t j = v + (i + 1) % 3, k = v + (i + 2) % 3;
@@ -31,6 +49,11 @@ static tw_status compute(tw__kernel *kernel)
             tw__binary_row(&tw__binary_subtract, out->dtype, left, right, (char *)out->data + (size_t)(v + i) * size, 1, TW_ROW_BOTH);
         }
     }
+}
+
+static tw_status compute(tw__kernel *kernel)
+{
+    tw__parallel(kernel->outputs[0]->count / 3, 8192, cross, kernel);
     return TW_OK;
 }
 

@@ -1,12 +1,13 @@
-/* The bodies of linalg.h's tw__matrices. The file that includes this says: `element` (double or double complex), CONJ(x), MODULUS(x), REAL(x), and
- * KIT, the name of the table. Textbook methods: partial pivoting, Householder's reflections, implicit QR steps, Jacobi's rotations. */
+/* The bodies of linalg.h's tw__matrices. The file that includes this says: `element` (double or double complex), CONJ(x), MODULUS(x), REAL(x),
+ * SPEED (clones for the innermost loops, or nothing) and KIT, the name of the table. Textbook methods: partial pivoting, Householder's reflections, implicit QR steps, Jacobi's rotations. */
 #include <float.h>
 #include <math.h>
 
+#include "kernel/simd.h"
 #include "op/linalg/linalg.h"
 
 /* The sum of products, in several sums at once, which may run side by side. */
-static inline element sum_of(const element *x, const element *y, int64_t count, bool conjugate)
+static inline __attribute__((always_inline)) element sum_of(const element *x, const element *y, int64_t count, bool conjugate)
 {
     element sums[8] = { 0 };
     int64_t i = 0;
@@ -19,8 +20,13 @@ static inline element sum_of(const element *x, const element *y, int64_t count, 
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
+static SPEED element plain_product(const element *x, const element *y, int64_t count)
+{
+    return sum_of(x, y, count, false);
+}
+
 /* x^H y */
-static element product_of(const element *x, const element *y, int64_t count)
+static SPEED element product_of(const element *x, const element *y, int64_t count)
 {
     return sum_of(x, y, count, true);
 }
@@ -31,7 +37,7 @@ static double square_norm(const element *x, int64_t count)
 }
 
 /* y -= factor * x */
-static void subtract(element *restrict y, const element *restrict x, element factor, int64_t count)
+static SPEED void subtract(element *restrict y, const element *restrict x, element factor, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         y[i] -= factor * x[i];
@@ -75,21 +81,43 @@ static bool lu(void *matrix, int64_t n, int64_t *order, int *sign)
     return regular;
 }
 
-/* Substitution in a triangle of `a`; `unit`: its diagonal counts as ones. */
+/* Substitution in a triangle of `a`; `unit`: its diagonal counts as ones. The columns of b need nothing of each other. */
+typedef struct substitution {
+    const element *a;
+    element *b;
+    int64_t n, k;
+    bool lower, adjoint, unit;
+} substitution;
+
+enum { TOGETHER = 64 }; /* columns that stay in the first cache */
+
+static void substitute_columns(void *context, int64_t begin, int64_t end)
+{
+    const substitution *s = context;
+    const element *a = s->a;
+    int64_t n = s->n;
+    bool down = s->lower != s->adjoint;
+    for (int64_t first = begin * TOGETHER; first < end * TOGETHER && first < s->k; first += TOGETHER) {
+        int64_t count = s->k - first < TOGETHER ? s->k - first : TOGETHER;
+        element *b = s->b + first;
+        for (int64_t step = 0; step < n; step++) {
+            int64_t i = down ? step : n - 1 - step;
+            for (int64_t done = 0; done < step; done++) {
+                int64_t j = down ? done : n - 1 - done;
+                element factor = s->adjoint ? CONJ(a[j * n + i]) : a[i * n + j];
+                subtract(&b[i * s->k], &b[j * s->k], factor, count);
+            }
+            element pivot = s->adjoint ? CONJ(a[i * n + i]) : a[i * n + i];
+            for (int64_t c = 0; !s->unit && c < count; c++)
+                b[i * s->k + c] /= pivot;
+        }
+    }
+}
+
 static void substitute(const element *a, int64_t n, bool lower, bool adjoint, bool unit, element *b, int64_t k)
 {
-    bool down = lower != adjoint;
-    for (int64_t step = 0; step < n; step++) {
-        int64_t i = down ? step : n - 1 - step;
-        for (int64_t done = 0; done < step; done++) {
-            int64_t j = down ? done : n - 1 - done;
-            element factor = adjoint ? CONJ(a[j * n + i]) : a[i * n + j];
-            subtract(&b[i * k], &b[j * k], factor, k);
-        }
-        element pivot = adjoint ? CONJ(a[i * n + i]) : a[i * n + i];
-        for (int64_t c = 0; !unit && c < k; c++)
-            b[i * k + c] /= pivot;
-    }
+    substitution s = { a, b, n, k, lower, adjoint, unit };
+    tw__parallel((k + TOGETHER - 1) / TOGETHER, n > 32 ? 1 : k + 1, substitute_columns, &s);
 }
 
 static void triangular_solve(const void *a, int64_t n, bool lower, bool adjoint, void *b, int64_t k)
@@ -216,13 +244,30 @@ static void qr(void *matrix, int64_t m, int64_t n, void *basis, int64_t columns,
 
 /* ---- eigenvalues of Hermitian matrices ---- */
 
-/* Columns p and p + 1 of q become (c p - s q, s p + c q). */
-static void turn_columns(element *q, int64_t n, int64_t p, double c, double s)
+/* The rotations of one step, and the vectors that they turn: rows of q, of which `columns` columns are done at a time. */
+typedef struct turning {
+    element *q;
+    int64_t n, start, count; /* the first row, and the rotations: of rows start and start + 1, start + 1 and start + 2, … */
+    double *cosines, *sines;
+} turning;
+
+/* Rows x and y become c x - s y and s x + c y. */
+static SPEED void turn_rows(element *restrict x, element *restrict y, int64_t count, double c, double s)
 {
-    for (int64_t i = 0; i < n; i++) {
-        element x = q[i * n + p], y = q[i * n + p + 1];
-        q[i * n + p] = c * x - s * y;
-        q[i * n + p + 1] = s * x + c * y;
+    for (int64_t i = 0; i < count; i++) {
+        element old = x[i], other = y[i];
+        x[i] = c * old - s * other;
+        y[i] = s * old + c * other;
+    }
+}
+
+static void turn_columns(void *context, int64_t begin, int64_t end)
+{
+    const turning *t = context;
+    for (int64_t first = begin * TOGETHER; first < end * TOGETHER && first < t->n; first += TOGETHER) {
+        element *row = t->q + t->start * t->n + first;
+        for (int64_t k = 0; k < t->count; k++, row += t->n)
+            turn_rows(row, row + t->n, t->n - first < TOGETHER ? t->n - first : TOGETHER, t->cosines[k], t->sines[k]);
     }
 }
 
@@ -247,7 +292,7 @@ static void rotation(double x, double z, double *c, double *s)
 }
 
 /* One implicit QR step on rows start … end of a tridiagonal matrix, with the shift that its last two rows suggest. */
-static void tridiagonal_step(double *d, double *e, int64_t start, int64_t end, element *q, int64_t n)
+static void tridiagonal_step(double *d, double *e, int64_t start, int64_t end, turning *turned)
 {
     double half = (d[end - 1] - d[end]) * 0.5, last = e[end - 1], shift = d[end];
     if (half == 0)
@@ -255,6 +300,8 @@ static void tridiagonal_step(double *d, double *e, int64_t start, int64_t end, e
     else
         shift -= last / ((half + copysign(hypot(half, last), half)) / last);
     double x = d[start] - shift, z = e[start];
+    turned->start = start;
+    turned->count = 0;
     for (int64_t k = start; k < end && z != 0; k++) {
         double c, s;
         rotation(x, z, &c, &s);
@@ -269,13 +316,17 @@ static void tridiagonal_step(double *d, double *e, int64_t start, int64_t end, e
             z = -s * e[k + 1];
             e[k + 1] = c * e[k + 1];
         }
-        turn_columns(q, n, k, c, s);
+        turned->cosines[turned->count] = c;
+        turned->sines[turned->count++] = s;
     }
+    tw__parallel((turned->n + TOGETHER - 1) / TOGETHER, turned->n * turned->count > 16384 ? 1 : turned->n, turn_columns, turned);
 }
 
+/* Rows of q are turned. `e` has room for 3 n. */
 static bool diagonalize(double *d, double *e, int64_t n, element *q)
 {
     int64_t end = n - 1, steps = 0;
+    turning turned = { .q = q, .n = n, .cosines = e + n, .sines = e + 2 * n };
     while (end > 0) {
         for (int64_t i = 0; i < end; i++) {
             if (fabs(e[i]) < DBL_MIN || fabs(e[i]) <= DBL_EPSILON * sqrt(fabs(d[i]) + fabs(d[i + 1])))
@@ -290,9 +341,27 @@ static bool diagonalize(double *d, double *e, int64_t n, element *q)
         int64_t start = end - 1;
         while (start > 0 && e[start - 1] != 0)
             start--;
-        tridiagonal_step(d, e, start, end, q, n);
+        tridiagonal_step(d, e, start, end, &turned);
     }
     return true;
+}
+
+/* y -= v_factor * conj(p) + p_factor * conj(v) */
+static SPEED void subtract_pair(element *restrict y, const element *v, const element *p, element v_factor, element p_factor, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        y[i] -= v_factor * CONJ(p[i]) + p_factor * CONJ(v[i]);
+}
+
+static void transpose_square(element *q, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            element x = q[i * n + j];
+            q[i * n + j] = q[j * n + i];
+            q[j * n + i] = x;
+        }
+    }
 }
 
 /* a becomes tridiagonal (diagonal d, beside it e) by reflections; q gets their product. */
@@ -307,16 +376,14 @@ static void tridiagonalize(element *a, int64_t n, double *d, double *e, element 
         element tau = taus[i] = reflect(v, rest, &e[i]);
         /* H A H^H is A - v w^H - w v^H, w = p - |tau|^2 (v^H A v) v / 2, p = conj(tau) A v. */
         for (int64_t r = 0; r < rest; r++) {
-            element sum = sum_of(&corner[r * n], v, rest, false);
+            element sum = plain_product(&corner[r * n], v, rest);
             p[r] = CONJ(tau) * sum;
             along += CONJ(v[r]) * sum;
         }
         double size = MODULUS(tau), half = 0.5 * size * size * REAL(along);
         subtract(p, v, half, rest);
-        for (int64_t r = 0; r < rest; r++) {
-            for (int64_t c = 0; c < rest; c++)
-                corner[r * n + c] -= v[r] * CONJ(p[c]) + p[r] * CONJ(v[c]);
-        }
+        for (int64_t r = 0; r < rest; r++)
+            subtract_pair(&corner[r * n], v, p, v[r], p[r], rest);
         for (int64_t k = 0; k < rest; k++)
             a[(i + 1 + k) * n + i] = v[k];
     }
@@ -349,10 +416,11 @@ static bool eigh(void *matrix, int64_t n, double *values, void *vectors, void *r
         scale = 1;
     for (int64_t i = 0; i < n * n; i++)
         a[i] /= scale;
-    double *beside = tw__alloc((size_t)(n + 1) * sizeof *beside);
+    double *beside = tw__alloc((size_t)(3 * n + 1) * sizeof *beside);
     if (!beside)
         return false;
     tridiagonalize(a, n, values, beside, q, work);
+    transpose_square(q, n);
     bool good = diagonalize(values, beside, n, q);
     tw__free(beside);
     for (int64_t i = 0; good && i < n; i++) {
@@ -363,41 +431,51 @@ static bool eigh(void *matrix, int64_t n, double *values, void *vectors, void *r
         values[least] = values[i];
         values[i] = value * scale;
         for (int64_t r = 0; least != i && r < n; r++) {
-            element x = q[r * n + i];
-            q[r * n + i] = q[r * n + least];
-            q[r * n + least] = x;
+            element x = q[i * n + r];
+            q[i * n + r] = q[least * n + r];
+            q[least * n + r] = x;
         }
     }
+    transpose_square(q, n);
     return good;
 }
 
 /* ---- singular values ---- */
 
-/* Turns rows of w (n of them, each `length` long) until all are orthogonal to each other; v, n x n, is turned with them. */
-static void orthogonalize(element *w, int64_t n, int64_t length, element *v)
+static SPEED void turn_with_phase(element *restrict a, element *restrict b, int64_t count, double c, double s, element phase)
+{
+    for (int64_t i = 0; i < count; i++) {
+        element old = a[i], turned = phase * b[i];
+        a[i] = c * old - s * turned;
+        b[i] = s * old + c * turned;
+    }
+}
+
+/* Turns rows of w (n of them, each `length` long) until all are orthogonal to each other; v, n x n, is turned with them. `squares`, of n, are the
+ * rows' square norms: a rotation tells the new ones, but where little is left of one it is summed up again. */
+static void orthogonalize(element *w, int64_t n, int64_t length, element *v, double *squares)
 {
     bool changed = true;
     double limit = DBL_EPSILON * sqrt((double)length + 1);
     for (int sweep = 0; changed && sweep < 60; sweep++) {
         changed = false;
+        for (int64_t p = 0; p < n; p++)
+            squares[p] = square_norm(&w[p * length], length);
         for (int64_t p = 0; p < n; p++) {
             for (int64_t q = p + 1; q < n; q++) {
                 element *x = &w[p * length], *y = &w[q * length], product = product_of(x, y, length);
-                double xx = square_norm(x, length), yy = square_norm(y, length), size = MODULUS(product);
+                double xx = squares[p], yy = squares[q], size = MODULUS(product);
                 if (!(size > limit * sqrt(xx) * sqrt(yy)))
                     continue;
                 changed = true;
                 double zeta = (yy - xx) / (2 * size), t = copysign(1 / (fabs(zeta) + sqrt(1 + zeta * zeta)), zeta);
                 double c = 1 / sqrt(1 + t * t), s = c * t;
                 element phase = CONJ(product) / size;
-                for (int part = 0; part < 2; part++) {
-                    element *a = part ? &v[p * n] : x, *b = part ? &v[q * n] : y;
-                    for (int64_t i = 0; i < (part ? n : length); i++) {
-                        element old = a[i], turned = phase * b[i];
-                        a[i] = c * old - s * turned;
-                        b[i] = s * old + c * turned;
-                    }
-                }
+                turn_with_phase(x, y, length, c, s, phase);
+                turn_with_phase(&v[p * n], &v[q * n], n, c, s, phase);
+                double less = xx - t * size, more = yy + t * size;
+                squares[p] = less > 0.25 * xx ? less : square_norm(x, length);
+                squares[q] = more > 0.25 * yy ? more : square_norm(y, length);
             }
         }
     }
@@ -459,7 +537,7 @@ static bool tall_svd(const element *a, int64_t m, int64_t n, bool turned, double
         }
         right[i * n + i] = 1;
     }
-    orthogonalize(r, n, n, right);
+    orthogonalize(r, n, n, right, values);
     for (int64_t i = 0; i < n; i++)
         values[i] = sqrt(square_norm(&r[i * n], n));
     for (int64_t i = 0; i < n; i++) {
@@ -480,12 +558,8 @@ static bool tall_svd(const element *a, int64_t m, int64_t n, bool turned, double
             complete_row(left, m, c, &next);
             continue;
         }
-        for (int64_t i = 0; i < m; i++) {
-            element sum = 0;
-            for (int64_t k = 0; k < n; k++)
-                sum += basis[i * n + k] * r[order[c] * n + k];
-            row[i] = sum / values[c];
-        }
+        for (int64_t i = 0; i < m; i++)
+            row[i] = plain_product(&basis[i * n], &r[order[c] * n], n) / values[c];
     }
     transpose_out(left, m, u, u ? u_columns : 0);
     for (int64_t c = 0; v && c < v_columns; c++) {

@@ -6,5 +6,6 @@ typedef double complex element;
 #define CONJ(x) conj(x)
 #define MODULUS(x) cabs(x)
 #define REAL(x) creal(x)
+#define SPEED
 #define KIT tw__complex_matrices
 #include "op/linalg/matrix_body.h"

@@ -25,72 +25,100 @@ static tw_status scan_shape(tw__inference *inference)
 
 typedef struct scan {
     int64_t outer, size, inner;
-    bool exclusive, reverse;
+    bool exclusive, reverse, product;
+    tw_dtype dtype;
+    const void *in;
+    void *out;
 } scan;
 
-#define SAME(x) (x)
+enum { COLUMNS = 64, TASK_ELEMENTS = 1 << 15 }; /* neighbours that go along together */
 
-/* One pass over [outer, size, inner]; rows of `inner` go along together. */
-#define SCAN(element, work, load, store, start, combine)                                              \
-    for (int64_t o = 0; o < s->outer; o++) {                                                          \
-        for (int64_t j = 0; j < s->inner; j++) {                                                      \
-            const element *x = (const element *)in + o * s->size * s->inner + j;                      \
-            element *y = (element *)out + o * s->size * s->inner + j;                                 \
-            work total = start;                                                                       \
-            for (int64_t k = 0; k < s->size; k++) {                                                   \
-                int64_t at = (s->reverse ? s->size - 1 - k : k) * s->inner;                           \
-                work value = (work)load(x[at]);                                                       \
-                if (s->exclusive)                                                                     \
-                    y[at] = (element)store(total);                                                    \
-                total = combine(total, value);                                                        \
-                if (!s->exclusive)                                                                    \
-                    y[at] = (element)store(total);                                                    \
-            }                                                                                         \
-        }                                                                                             \
-    }
+#define SAME(x) (x)
 #define PLUS(a, b) ((a) + (b))
 #define TIMES(a, b) ((a) * (b))
 
-static tw_status run_scan(const scan *s, tw_dtype dtype, const void *in, void *out, bool product)
+/* The columns [first, first + count) of one block of [size, inner]. */
+#define SCAN(element, work, load, store, start, combine)                                              \
+    if (count == 1) {                                                                                 \
+        const element *x = (const element *)s->in + at;                                               \
+        element *y = (element *)s->out + at;                                                          \
+        work total = start;                                                                           \
+        for (int64_t k = 0; k < s->size; k++, x += step, y += step) {                                 \
+            work value = (work)load(*x);                                                              \
+            if (s->exclusive)                                                                         \
+                *y = (element)store(total);                                                           \
+            total = combine(total, value);                                                            \
+            if (!s->exclusive)                                                                        \
+                *y = (element)store(total);                                                           \
+        }                                                                                             \
+    } else {                                                                                          \
+        const element *x = (const element *)s->in + at;                                               \
+        element *y = (element *)s->out + at;                                                          \
+        work totals[COLUMNS];                                                                         \
+        for (int64_t j = 0; j < count; j++)                                                           \
+            totals[j] = start;                                                                        \
+        for (int64_t k = 0; k < s->size; k++, x += step, y += step) {                                 \
+            for (int64_t j = 0; j < count; j++) {                                                     \
+                work before = totals[j];                                                              \
+                totals[j] = combine(before, (work)load(x[j]));                                        \
+                y[j] = (element)store(s->exclusive ? before : totals[j]);                             \
+            }                                                                                         \
+        }                                                                                             \
+    }
+
+/* Item i of all: block i / pieces, and COLUMNS columns of it. */
+static void run_scan(void *context, int64_t begin, int64_t end)
 {
-    switch (dtype) {
+    const scan *s = context;
+    int64_t pieces = (s->inner + COLUMNS - 1) / COLUMNS, step = s->reverse ? -s->inner : s->inner;
+    for (int64_t item = begin; item < end; item++) {
+        int64_t first = item % pieces * COLUMNS, count = s->inner - first < COLUMNS ? s->inner - first : COLUMNS;
+        int64_t at = item / pieces * s->size * s->inner + (s->reverse ? (s->size - 1) * s->inner : 0) + first;
+        switch (s->dtype) {
 #define CASE(name, element, work, load, store)                      \
     case name:                                                      \
-        if (product) {                                              \
+        if (s->product) {                                           \
             SCAN(element, work, load, store, 1, TIMES)              \
         } else {                                                    \
             SCAN(element, work, load, store, 0, PLUS)               \
         }                                                           \
-        return TW_OK;
-        CASE(TW_FLOAT32, float, float, SAME, SAME)
-        CASE(TW_FLOAT64, double, double, SAME, SAME)
-        CASE(TW_FLOAT16, uint16_t, float, tw__half_to_float, tw__float_to_half)
-        CASE(TW_BFLOAT16, uint16_t, float, tw__bfloat16_to_float, tw__float_to_bfloat16)
-        CASE(TW_INT8, int8_t, uint32_t, SAME, SAME)
-        CASE(TW_UINT8, uint8_t, uint32_t, SAME, SAME)
-        CASE(TW_INT16, int16_t, uint32_t, SAME, SAME)
-        CASE(TW_UINT16, uint16_t, uint32_t, SAME, SAME)
-        CASE(TW_INT32, int32_t, uint32_t, SAME, SAME)
-        CASE(TW_UINT32, uint32_t, uint32_t, SAME, SAME)
-        CASE(TW_INT64, int64_t, uint64_t, SAME, SAME)
-        CASE(TW_UINT64, uint64_t, uint64_t, SAME, SAME)
-        CASE(TW_COMPLEX64, float complex, float complex, SAME, SAME)
-        CASE(TW_COMPLEX128, double complex, double complex, SAME, SAME)
+        break;
+            CASE(TW_FLOAT32, float, float, SAME, SAME)
+            CASE(TW_FLOAT64, double, double, SAME, SAME)
+            CASE(TW_FLOAT16, uint16_t, float, tw__half_to_float, tw__float_to_half)
+            CASE(TW_BFLOAT16, uint16_t, float, tw__bfloat16_to_float, tw__float_to_bfloat16)
+            CASE(TW_INT8, int8_t, uint32_t, SAME, SAME)
+            CASE(TW_UINT8, uint8_t, uint32_t, SAME, SAME)
+            CASE(TW_INT16, int16_t, uint32_t, SAME, SAME)
+            CASE(TW_UINT16, uint16_t, uint32_t, SAME, SAME)
+            CASE(TW_INT32, int32_t, uint32_t, SAME, SAME)
+            CASE(TW_UINT32, uint32_t, uint32_t, SAME, SAME)
+            CASE(TW_INT64, int64_t, uint64_t, SAME, SAME)
+            CASE(TW_UINT64, uint64_t, uint64_t, SAME, SAME)
+            CASE(TW_COMPLEX64, float complex, float complex, SAME, SAME)
+            CASE(TW_COMPLEX128, double complex, double complex, SAME, SAME)
 #undef CASE
-    default:
-        return tw__fail(TW_UNIMPLEMENTED, "a running sum or product of dtype %s", tw_dtype_name(dtype));
+        default:
+            break;
+        }
     }
 }
 
 static tw_status scan_compute(tw__kernel *kernel, bool product)
 {
     const tw_tensor *in = kernel->inputs[0];
-    scan s = { 1, 1, 1, TW_ATTR(kernel, "exclusive")->b, TW_ATTR(kernel, "reverse")->b };
+    scan s = { 1, 1, 1, TW_ATTR(kernel, "exclusive")->b, TW_ATTR(kernel, "reverse")->b, product, in->dtype, in->data, kernel->outputs[0]->data };
     int axis;
     TW_TRY(scan_axis(kernel->op, kernel->inputs[1], in->shape.rank, &axis));
+    if (!tw__dtype_is_integer(in->dtype) && !tw__dtype_is_float(in->dtype) && !tw__dtype_is_complex(in->dtype))
+        return tw__fail(TW_UNIMPLEMENTED, "a running sum or product of dtype %s", tw_dtype_name(in->dtype));
     for (int i = 0; i < in->shape.rank; i++)
         *(i < axis ? &s.outer : i == axis ? &s.size : &s.inner) *= in->shape.dims[i];
-    return run_scan(&s, in->dtype, in->data, kernel->outputs[0]->data, product);
+    if (in->count) {
+        int64_t items = s.outer * ((s.inner + COLUMNS - 1) / COLUMNS);
+        tw__parallel(items, TASK_ELEMENTS / (in->count / items) + 1, run_scan, &s);
+    }
+    return TW_OK;
 }
 
 static tw_status sum_compute(tw__kernel *kernel)

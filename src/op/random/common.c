@@ -64,27 +64,33 @@ tw_status tw__multinomial_shape(tw__inference *inference)
     return TW_OK;
 }
 
-static bool is_finite_at(const tw_tensor *tensor, int64_t index, double *value)
-{
-    *value = tw_tensor_double_at(tensor, index);
-    return isfinite(*value);
-}
+/* Rows of logits whose sums are made side by side: the draws go on in order. */
+typedef struct drawing {
+    const tw_tensor *logits;
+    int64_t first, classes;
+    double *sums, *totals;
+} drawing;
 
-/* Sums of exp(logit - most) up to each class; logits that are not finite add nothing. The differences are float's, but for double. */
-static double cumulate(const tw_tensor *logits, int64_t row, double *sums)
+enum { DRAWING_ELEMENTS = 1 << 16, DRAWING_TASK = 1 << 11 };
+
+/* Sums of exp(logit - most) up to each class; logits that are not finite add nothing. */
+static void cumulate(void *context, int64_t begin, int64_t end)
 {
-    int64_t classes = logits->shape.dims[1];
-    double most = -INFINITY, value, total = 0;
-    for (int64_t j = 0; j < classes; j++) {
-        if (is_finite_at(logits, row * classes + j, &value) && value > most)
-            most = value;
+    const drawing *d = context;
+    const char *data = d->logits->data;
+    size_t size = tw__element_size(d->logits->dtype);
+    for (int64_t row = begin; row < end; row++) {
+        double *sums = d->sums + row * d->classes, most = -INFINITY, total = 0;
+        tw__cast_run(d->logits->dtype, TW_FLOAT64, data + (size_t)((d->first + row) * d->classes) * size, sums, d->classes, false);
+        for (int64_t j = 0; j < d->classes; j++)
+            most = isfinite(sums[j]) && sums[j] > most ? sums[j] : most;
+        for (int64_t j = 0; j < d->classes; j++) {
+            if (isfinite(sums[j]))
+                total += exp(sums[j] - most);
+            sums[j] = total;
+        }
+        d->totals[row] = total;
     }
-    for (int64_t j = 0; j < classes; j++) {
-        if (is_finite_at(logits, row * classes + j, &value))
-            total += exp(value - most);
-        sums[j] = total;
-    }
-    return total;
 }
 
 /* The first class whose sum lies above the point. */
@@ -108,20 +114,28 @@ tw_status tw__multinomial(tw__kernel *kernel, tw__philox philox)
     int64_t rows = logits->shape.dims[0], classes = logits->shape.dims[1], samples = out->shape.dims[1];
     if (out->count == 0)
         return TW_OK;
-    double *sums = tw__alloc((size_t)classes * sizeof *sums);
-    if (!sums)
+    int64_t together = DRAWING_ELEMENTS / classes;
+    together = together < 1 ? 1 : together > rows ? rows : together;
+    drawing d = { .logits = logits, .classes = classes };
+    d.sums = tw__alloc_array((size_t)together, ((size_t)classes + 1) * sizeof *d.sums);
+    if (!d.sums)
         return tw__error_status();
+    d.totals = d.sums + together * classes;
     tw__words words = tw__words_of(philox);
     for (int64_t row = 0; row < rows; row++) {
-        double total = cumulate(logits, row, sums);
+        int64_t k = row % together;
+        if (k == 0) {
+            d.first = row;
+            tw__parallel(rows - row < together ? rows - row : together, DRAWING_TASK / classes + 1, cumulate, &d);
+        }
         for (int64_t i = 0; i < samples; i++) {
-            int64_t class = class_above(sums, classes, tw__words_uniform(&words) * total);
+            int64_t class = class_above(d.sums + k * classes, classes, tw__words_uniform(&words) * d.totals[k]);
             if (out->dtype == TW_INT64)
                 ((int64_t *)out->data)[row * samples + i] = class;
             else
                 ((int32_t *)out->data)[row * samples + i] = (int32_t)class;
         }
     }
-    tw__free(sums);
+    tw__free(d.sums);
     return TW_OK;
 }

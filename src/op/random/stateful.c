@@ -109,6 +109,34 @@ static tw_status copy_row(const tw_tensor *from, int64_t row, tw_tensor *to, int
     return TW_OK;
 }
 
+/* Rows of a few bytes change places themselves. */
+#define SHUFFLE(type)                                                                                      \
+    do {                                                                                                   \
+        type *row = out->data;                                                                             \
+        for (int64_t i = 0; i + 1 < rows; i++) {                                                           \
+            int64_t j = i + (int64_t)(tw__words_next(&words) % (uint64_t)(rows - i));                      \
+            type kept = row[i];                                                                            \
+            row[i] = row[j];                                                                               \
+            row[j] = kept;                                                                                 \
+        }                                                                                                  \
+    } while (0)
+
+static tw_status shuffle_short(tw__kernel *kernel, const tw_tensor *value, tw__philox philox, int64_t rows, size_t bytes)
+{
+    tw_tensor *out = tw__output(kernel, 0, &value->shape);
+    tw__words words = tw__words_of(philox);
+    if (!out)
+        return tw__error_status();
+    memcpy(out->data, value->data, (size_t)rows * bytes);
+    if (bytes == 8)
+        SHUFFLE(uint64_t);
+    else if (bytes == 4)
+        SHUFFLE(uint32_t);
+    else
+        SHUFFLE(uint8_t);
+    return TW_OK;
+}
+
 tw_status tw__random_shuffle(tw__kernel *kernel, tw__philox philox)
 {
     tw_tensor *value = kernel->inputs[0];
@@ -117,6 +145,9 @@ tw_status tw__random_shuffle(tw__kernel *kernel, tw__philox philox)
         return tw__output_take(kernel, 0, tw__tensor_view(value, &value->shape));
     if (value->dtype == TW_RESOURCE || value->dtype == TW_VARIANT)
         return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "dtype %s", tw_dtype_name(value->dtype));
+    size_t bytes = (size_t)(value->count / rows) * tw__element_size(value->dtype);
+    if (value->dtype != TW_STRING && (bytes == 8 || bytes == 4 || bytes == 1))
+        return shuffle_short(kernel, value, philox, rows, bytes);
     int64_t *order = tw__alloc((size_t)rows * sizeof *order);
     tw_tensor *out = order ? tw__output(kernel, 0, &value->shape) : NULL;
     tw_status status = out ? TW_OK : tw__error_status();

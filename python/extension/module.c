@@ -249,7 +249,6 @@ static const struct {
     { "custom_gradient", "thalweg._gradients" },
     { "recompute_grad", "thalweg._gradients" },
     { "gradients", "thalweg._gradients" },
-    { "hessians", "thalweg._gradients" },
     { "DeviceSpec", "thalweg._device" },
     { "device", "thalweg._device" },
 };

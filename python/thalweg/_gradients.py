@@ -133,26 +133,6 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
     return _core._gradients(ys, xs, seeds, stops, _word(unconnected_gradients), name or "gradients")
 
 
-def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
-    """The matrix of second derivatives of the sum of ys by each of xs, in a tf.function."""
-    del gate_gradients, aggregation_method, name
-    found = []
-    for x in _as_list(xs):
-        first = gradients(ys, x)[0]
-        if first is None:
-            raise ValueError("hessians: ys do not depend on xs")
-        rows = thalweg.reshape(first, [-1])
-        count = thalweg.size(rows)
-        array = thalweg.TensorArray(x.dtype, count)
-
-        def body(i, written):
-            row = gradients(rows[i], x)[0]
-            return i + 1, written.write(i, thalweg.zeros_like(x) if row is None else row)
-        array = thalweg.while_loop(lambda i, _: i < count, body, (thalweg.constant(0), array))[1]
-        found.append(thalweg.reshape(array.stack(), thalweg.concat([thalweg.shape(x), thalweg.shape(x)], 0)))
-    return found
-
-
 # ---- Jacobians ----
 
 def jacobian(self, target, sources, unconnected_gradients="none", parallel_iterations=None, experimental_use_pfor=True):

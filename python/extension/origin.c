@@ -20,13 +20,13 @@ static char *package_folder(void)
     return folder;
 }
 
-/* One line, or NULL for a frame of this package. */
+/* One line, or NULL for a frame of this package, or of what started it. */
 static char *line_of(PyFrameObject *frame)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
     PyObject *file = PyObject_GetAttrString((PyObject *)code, "co_filename"), *name = PyObject_GetAttrString((PyObject *)code, "co_name");
     const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL, *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    bool own = path && package && strncmp(path, package, strlen(package)) == 0;
+    bool own = path && package && (strncmp(path, package, strlen(package)) == 0 || strcmp(path, "<frozen runpy>") == 0);
     char *line = path && text && !own ? tw__format("File \"%s\", line %d, in %s", path, PyFrame_GetLineNumber(frame), text) : NULL;
     Py_XDECREF(file);
     Py_XDECREF(name);

@@ -332,7 +332,7 @@ static PyObject *first_value(PyObject *function, PyObject *arguments)
     PyObject *given = PyDict_GetItemString(arguments, "name");
     const char *name = given && PyUnicode_Check(given) ? PyUnicode_AsUTF8AndSize(given, NULL) : NULL;
     char *inside = tw__format("%s%s", tw__scope(), name && *name ? name : "Variable");
-    tw__part part = inside ? tw__first_value_begin(inside) : (tw__part){ NULL, NULL, NULL };
+    tw__part part = inside ? tw__first_value_begin(inside) : (tw__part){ 0 };
     PyObject *made = inside ? PyObject_CallNoArgs(function) : tw__py_raise();
     if (tw__first_value_end(&part) != TW_OK && made) {
         Py_CLEAR(made);
@@ -513,7 +513,21 @@ static int clear_unread(PyObject *self)
     return 0;
 }
 
+/* In a graph that of the assignment. */
+static PyObject *name_of_unread(PyObject *self, __attribute__((unused)) void *closure)
+{
+    PyObject *dict = ((tw__py_object *)self)->dict, *operation = dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
+    const tw_variable *variable = of(self);
+    return operation ? PyObject_GetAttrString(operation, "name") : variable ? PyUnicode_FromString(variable->name) : NULL;
+}
+
+static PyGetSetDef unread_properties[] = {
+    { "name", name_of_unread, NULL, NULL, NULL },
+    { 0 },
+};
+
 static PyType_Slot unread_slots[] = {
+    { Py_tp_getset, unread_properties },
     { Py_tp_dealloc, end_unread },
     { Py_tp_traverse, traverse_unread },
     { Py_tp_clear, clear_unread },

@@ -105,4 +105,4 @@ def main(arguments):
         print("thalweg: can't open file %r: [Errno %d] %s" % (os.path.abspath(path), error.errno, error.strerror), file=sys.stderr)
         return 2
     sys.path[0] = os.path.dirname(os.path.abspath(path))
-    return execute(source, path, path)
+    return execute(source, os.path.abspath(path), path)

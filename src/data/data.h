@@ -173,5 +173,9 @@ struct tw_iterator;
 /* The next element into `element`, which has room for tw__iterator_count tensors. */
 tw_status tw__iterator_next(struct tw_iterator *iterator, tw_tensor **element, bool *end);
 int tw__iterator_count(const struct tw_iterator *iterator);
+/* Puts it at the beginning of a dataset. */
+tw_status tw__iterator_start(struct tw_iterator *iterator, tw__dataset *dataset);
+/* The iterator that an input is; borrowed. NULL: an error. */
+struct tw_iterator *tw__iterator_of(tw__kernel *kernel, int input);
 
 #endif

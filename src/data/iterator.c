@@ -93,7 +93,7 @@ TW_PROPERTY(iterator_resource, "data._Iterator._resource(self: iterator) -> tens
 
 /* ---- ops ---- */
 
-static struct tw_iterator *iterator_of(tw__kernel *kernel, int input)
+struct tw_iterator *tw__iterator_of(tw__kernel *kernel, int input)
 {
     tw_object *object = kernel->inputs[input]->dtype == TW_RESOURCE ? tw__tensor_object(kernel->inputs[input]) : NULL;
     if (object && tw__is(object, &tw__class_iterator))
@@ -110,11 +110,9 @@ static tw_status anonymous_compute(tw__kernel *kernel)
     return handle ? tw__output_take(kernel, 0, handle) : tw__error_status();
 }
 
-static tw_status make_compute(tw__kernel *kernel)
+tw_status tw__iterator_start(struct tw_iterator *iterator, tw__dataset *dataset)
 {
-    struct tw_iterator *iterator = iterator_of(kernel, 1);
-    tw__dataset *dataset = iterator ? tw__dataset_of(kernel->op->name, kernel->inputs[0]) : NULL;
-    tw__cursor *cursor = dataset ? tw__cursor_new(dataset) : NULL;
+    tw__cursor *cursor = tw__cursor_new(dataset);
     if (!cursor)
         return tw__error_status();
     take_lock(iterator);
@@ -123,6 +121,13 @@ static tw_status make_compute(tw__kernel *kernel)
     pthread_mutex_unlock(&iterator->lock);
     tw__cursor_free(before);
     return TW_OK;
+}
+
+static tw_status make_compute(tw__kernel *kernel)
+{
+    struct tw_iterator *iterator = tw__iterator_of(kernel, 1);
+    tw__dataset *dataset = iterator ? tw__dataset_of(kernel->op->name, kernel->inputs[0]) : NULL;
+    return dataset ? tw__iterator_start(iterator, dataset) : tw__error_status();
 }
 
 static tw_status check_types(tw__kernel *kernel, tw_tensor *const *element, int count)
@@ -141,7 +146,7 @@ static tw_status check_types(tw__kernel *kernel, tw_tensor *const *element, int 
 /* The next element of the iterator in input 0, into an array from tw__alloc; NULL items at the end. */
 static tw_status step(tw__kernel *kernel, tw_tensor ***items, int *count)
 {
-    struct tw_iterator *iterator = iterator_of(kernel, 0);
+    struct tw_iterator *iterator = tw__iterator_of(kernel, 0);
     *items = NULL;
     if (!iterator)
         return tw__error_status();

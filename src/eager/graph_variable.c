@@ -44,6 +44,7 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
     tw__resource *resource = variable->resource;
     tw__graph *graph = variable->graph;
     tw_tensor *value = initial->node && initial->node->graph == graph ? tw_retain(initial) : NULL;
+    const char *before = tw__colocate(resource->name);
     if (!value) {
         char *name = tw__format("%s/Initializer/initial_value", resource->name);
         tw_tensor *known = initial->node && initial->symbolic_value ? initial->symbolic_value : initial;
@@ -56,19 +57,24 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
         }
         tw__free(name);
     }
-    if (!value)
+    if (!value) {
+        tw__colocate(before);
         return tw__error_status();
+    }
     tw__edge edges[2] = { { NULL, 0 }, { value->node, value->node_output } };
     variable->initial = value->node;
     variable->initial_output = value->node_output;
     tw_release(value);
     char *debug_name = tw__format("%s/", resource->name);
-    if (!debug_name)
+    if (!debug_name) {
+        tw__colocate(before);
         return TW_RESOURCE_EXHAUSTED;
+    }
     tw_attr attrs[] = { TW_A_STRING("shared_name", resource->name), TW_A_STRING("debug_name", debug_name), TW_A_TYPE("dtype", resource->dtype),
                         TW_A_SHAPE("shape", &resource->shape) };
     variable->handle_node = add(variable, &tw__op_VarHandleOp, "", NULL, 0, attrs, 4, TW_RESOURCE, &TW_SCALAR, 1);
     tw__free(debug_name);
+    tw__colocate(before);
     if (!variable->handle_node)
         return tw__error_status();
     edges[0].node = variable->handle_node;
@@ -86,12 +92,18 @@ tw__part tw__first_value_begin(const char *name)
     tw__graph *graph = tw__in_lasting() ? tw__tracing : NULL;
     char *unique = graph ? tw__graph_unique_name(graph, name, false) : NULL;
     char *scope = unique ? tw__format("%s/Initializer/", unique) : NULL;
-    tw__part part = { NULL, NULL, NULL };
+    tw__part part = { 0 };
     if (scope && tw__device_push(NULL) == TW_OK) {
-        if (tw__control_push(graph, NULL, 0, true) == TW_OK)
+        if (tw__control_push(graph, NULL, 0, true) == TW_OK) {
             part = tw__part_begin(scope, NULL);
-        else
+            if (part.graph) {
+                part.colocation = tw__colocate(unique);
+                part.beside = unique;
+                unique = NULL;
+            }
+        } else {
             tw__device_pop();
+        }
     }
     tw__free(unique);
     tw__free(scope);
@@ -103,6 +115,8 @@ tw_status tw__first_value_end(tw__part *part)
     if (part->graph) {
         tw__control_pop(part->graph);
         tw__device_pop();
+        tw__colocate(part->colocation);
+        tw__free(part->beside);
     }
     return tw__part_end(part);
 }

@@ -606,7 +606,7 @@ tw_status tw__control_results(tw_tensor **results, int count)
     tw_status status = scope ? tw__scope_push(scope) : TW_RESOURCE_EXHAUSTED;
     tw__free(scope);
     TW_TRY(status);
-    const tw__part part = { tw__tracing, NULL, NULL };
+    const tw__part part = { .graph = tw__tracing };
     for (int i = 0; status == TW_OK && i < count; i++) {
         char name[32];
         snprintf(name, sizeof name, "Identity_%d", results[i]->node_output);

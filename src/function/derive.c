@@ -211,7 +211,7 @@ static tw_status call_gradient(walk *w, size_t i, tw_tensor **space, bool *wante
     }
     tw__gradient g = { node->op, inputs, outputs, in, out, out_grads, in_grads, wanted, rich->attrs };
     char *name = w->lasting ? tw__format("%s_grad", node->name) : NULL;
-    tw__part part = name ? tw__part_begin(NULL, name) : (tw__part){ NULL, NULL, NULL };
+    tw__part part = name ? tw__part_begin(NULL, name) : (tw__part){ 0 };
     bool before = tw__named_as_functions;
     tw__named_as_functions = node->op == &tw__op_Mul || node->op == &tw__op_Square;
     tw_status status = tw__gradient_call(&g, node->gradient), named = tw__part_end(&part);
@@ -260,7 +260,7 @@ static tw_tensor *seed_of(walk *w, int i, int64_t number)
     char name[32], inner[40];
     snprintf(name, sizeof name, "grad_ys_%d", i);
     snprintf(inner, sizeof inner, "%s/Const", name);
-    const tw__part part = { tw__tracing, NULL, NULL }; /* the scope is open */
+    const tw__part part = { .graph = tw__tracing }; /* the scope is open */
     tw_tensor *seed = NULL;
     if (given) {
         seed = tw__part_call(&part, name, &tw__op_Identity, &given, 1, NULL, 0);

@@ -153,7 +153,8 @@ tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, bool ordere
     if (w.count)
         tw__proto_add_bytes(text, 2, library.data, library.size);
     tw__proto_add_varint(&versions, 1, TW_GRAPH_PRODUCER);
-    tw__proto_add_varint(&versions, 2, TW_GRAPH_MIN_CONSUMER);
+    if (w.count) /* readers that know functions */
+        tw__proto_add_varint(&versions, 2, TW_GRAPH_MIN_CONSUMER);
     tw__proto_add_bytes(text, 4, versions.data, versions.size);
     text->failed |= library.failed || versions.failed;
     tw__text_free(&library);

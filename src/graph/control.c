@@ -12,6 +12,15 @@ typedef struct tw__control_scope {
     int32_t first; /* the node that is made next: those from it on were made inside */
 } tw__control_scope;
 
+_Thread_local const char *tw__colocation;
+
+const char *tw__colocate(const char *name)
+{
+    const char *before = tw__colocation;
+    tw__colocation = name;
+    return before;
+}
+
 tw_status tw__control_push(tw__graph *graph, tw__node *const *nodes, int count, bool clear)
 {
     tw__control_scope *scope = tw__alloc_zero(sizeof *scope);
@@ -23,6 +32,8 @@ tw_status tw__control_push(tw__graph *graph, tw__node *const *nodes, int count, 
     }
     if (count)
         memcpy(copy, nodes, (size_t)count * sizeof *copy);
+    for (int i = 0; i < count; i++)
+        copy[i]->manual = true;
     *scope = (tw__control_scope){ graph->controls, copy, count, clear, (int32_t)graph->node_count };
     graph->controls = scope;
     return TW_OK;

@@ -26,6 +26,7 @@ static void node_free(tw__node *node)
     tw_release(node->stream);
     tw__free(node->name);
     tw__free(node->device);
+    tw__free(node->colocation);
     tw_release(node->origin);
     tw__free(node->inputs);
     tw__free(node->controls);
@@ -241,7 +242,8 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
     node->out_shapes = tw__alloc_array((size_t)output_count + 1, sizeof *node->out_shapes);
     void *block = tw__alloc(tw__attrs_bytes(attrs, attr_count));
     const char *device = op == &tw__op_ReadVariableOp && !name ? NULL : tw__device_now(); /* a variable is read where it is */
-    if (device && !(node->device = tw__strdup(device))) {
+    const char *beside = graph->lasting ? tw__colocation : NULL;
+    if ((device && !(node->device = tw__strdup(device))) || (beside && !(node->colocation = tw__strdup(beside)))) {
         tw__free(block);
         node_free(node);
         return NULL;

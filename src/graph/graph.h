@@ -46,6 +46,8 @@ struct tw__node {
     tw_object *origin;   /* a tw__origin: where in the program it was made; a reference, or NULL */
     char *device;        /* where it is to run, as the program said; NULL: nowhere in particular */
     struct tw__kernel_stream *stream; /* of a kernel with state, shared with other copies of the node; a reference. NULL: each plan has its own */
+    char *colocation;    /* "a": TensorFlow is to place it where the node a is; NULL: nowhere in particular */
+    bool manual;         /* others follow it because the program says so */
     bool unnamed;        /* while a call is being named (naming.c) */
     bool helps;          /* a constant or a read that the call made of an argument: it is named after the node that uses it */
     bool checks;         /* a check of numbers that was added to another node, its input (numerics.c): it is named after that */
@@ -224,6 +226,8 @@ struct tw__part {
     tw__graph *graph;
     tw__graph *waiting; /* in which names waited outside */
     char *name;         /* the scope's whole name, without the last slash; empty: it has none */
+    char *beside;       /* of a variable's first value: the variable's name */
+    const char *colocation; /* what was said of that outside */
 };
 typedef struct tw__part tw__part;
 static inline bool tw__in_lasting(void)
@@ -251,6 +255,10 @@ tw_status tw__control_push(tw__graph *graph, tw__node *const *nodes, int count, 
 void tw__control_pop(tw__graph *graph);
 tw_status tw__control_apply(tw__node *node);
 void tw__control_free(tw__graph *graph);
+/* Nodes of lasting graphs that this thread makes from now on say that they belong to the node of that name; NULL: to none. The text must stay
+ * as long. Gives the name before. */
+const char *tw__colocate(const char *name);
+extern _Thread_local const char *tw__colocation;
 
 /* The door while tracing: resolves, infers, appends, hands out symbolic outputs. */
 tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *complete,

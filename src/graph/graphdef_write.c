@@ -57,6 +57,38 @@ static void write_control(tw__text *text, const tw__node *earlier)
     tw__free(name);
 }
 
+/* An attr that is no op's own; `value` is an AttrValue, and is freed. */
+static void write_note(tw__text *text, const char *name, tw__text *value)
+{
+    tw__text pair = { 0 };
+    tw__proto_add_bytes(&pair, 1, name, strlen(name));
+    tw__proto_add_bytes(&pair, 2, value->data, value->size);
+    tw__proto_add_bytes(text, 5, pair.data, pair.size);
+    text->failed |= pair.failed || value->failed;
+    tw__text_free(&pair);
+    tw__text_free(value);
+}
+
+static void write_notes(tw__text *text, const tw__node *node)
+{
+    tw__text value = { 0 };
+    if (node->colocation) {
+        char *group = tw__format("loc:@%s", node->colocation);
+        tw__text list = { 0 };
+        if (group)
+            tw__proto_add_bytes(&list, 2, group, strlen(group));
+        tw__proto_add_bytes(&value, 1, list.data, list.size);
+        value.failed |= list.failed || !group;
+        tw__text_free(&list);
+        tw__free(group);
+        write_note(text, "_class", &value);
+    }
+    if (node->manual) {
+        tw__proto_add_varint(&value, 5, 1);
+        write_note(text, "_has_manual_control_dependencies", &value);
+    }
+}
+
 static tw_status write_node(tw__text *text, const tw__node *base, tw__node_writer *writer)
 {
     const tw__node *node = tw__node_richest(base);
@@ -86,6 +118,8 @@ static tw_status write_node(tw__text *text, const tw__node *base, tw__node_write
             return tw__error_status();
         }
     }
+    if (!writer->function)
+        write_notes(text, base);
     return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 

@@ -4,7 +4,7 @@
 
 static tw__part start(void)
 {
-    tw__part part = { NULL, NULL, NULL };
+    tw__part part = { 0 };
     if (tw__in_lasting()) {
         part.graph = tw__tracing;
         part.waiting = tw__naming_wait(NULL);
@@ -44,7 +44,7 @@ tw_status tw__part_end(tw__part *part)
     tw__naming_wait(part->waiting);
     tw_status status = part->name ? TW_OK : tw__error_status();
     tw__free(part->name);
-    *part = (tw__part){ NULL, NULL, NULL };
+    *part = (tw__part){ 0 };
     return status;
 }
 

@@ -316,6 +316,31 @@ TW_PROPERTY(operation_outputs, "Operation.outputs(self: operation) -> tensors", 
     return list;
 }
 
+TW_API(tensor_consumers, "compat.v1._consumers(tensor: tensor) -> list<operation>", "The operations that use the tensor, in the order of their making.")
+{
+    const tw__node *node = args->tensor->node;
+    const tw__graph *graph = node ? node->graph : NULL;
+    tw__node **users = graph ? tw__alloc_array(graph->node_count + 1, sizeof *users) : NULL;
+    size_t count = 0;
+    for (size_t i = (size_t)(node ? node->id + 1 : 0); users && i < graph->node_count; i++) {
+        tw__node *other = graph->nodes[i];
+        bool uses = false;
+        for (int k = 0; k < other->input_count && !uses; k++)
+            uses = other->inputs[k].node == node && other->inputs[k].output == args->tensor->node_output;
+        if (uses)
+            users[count++] = other;
+    }
+    tw_objects list = operations_of(users, count);
+    tw__free(users);
+    return list;
+}
+
+TW_PROPERTY(operation_colocation, "Operation._colocation(self: operation) -> str", "The name of the node beside which it is to run; its own, mostly.")
+{
+    const tw__node *node = args->self->node;
+    return tw__strdup(node->colocation ? node->colocation : node->name);
+}
+
 TW_PROPERTY(operation_control_inputs, "Operation.control_inputs(self: operation) -> list<operation>", "The operations that it follows.")
 {
     return operations_of(args->self->node->controls, (size_t)args->self->node->control_count);
@@ -342,10 +367,15 @@ TW_METHOD(graph_def, "Graph._graph_def_bytes(self: graph) -> value", "The graph 
     return bytes_of(&text, status);
 }
 
+static const char *own_name(__attribute__((unused)) void *context, void *function)
+{
+    return ((tw__function *)function)->name;
+}
+
 TW_METHOD(operation_bytes, "Operation._node_def_bytes(self: operation) -> value", "The node as the bytes of a GraphDef of one node.")
 {
     tw__text text = { 0 };
-    tw__node_writer writer = { 0 };
+    tw__node_writer writer = { .functions = { own_name, NULL } };
     tw__graph one = *args->self->graph;
     one.nodes = &args->self->node;
     one.node_count = 1;

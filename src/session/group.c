@@ -7,8 +7,10 @@ struct tw_operation *tw__group(tw__graph *graph, tw__node *const *nodes, int cou
     tw__naming naming = graph == tw__tracing ? tw__naming_begin() : (tw__naming){ NULL, 0, NULL };
     tw__node *node = tw__graph_add(graph, &tw__op_NoOp, NULL, NULL, 0, NULL, 0, NULL, NULL, 0);
     tw_status status = node ? TW_OK : tw__error_status();
-    for (int i = 0; status == TW_OK && i < count; i++)
+    for (int i = 0; status == TW_OK && i < count; i++) {
+        nodes[i]->manual = true;
         status = tw__node_follow(node, nodes[i]);
+    }
     tw_status named = tw__naming_end(naming, NULL, name, NULL);
     return status == TW_OK && named == TW_OK ? tw__operation_of(node) : NULL;
 }

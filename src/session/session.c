@@ -163,6 +163,10 @@ tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *fe
 {
     if (tw__session_check_open(session) != TW_OK)
         return NULL;
+    if (session->graph->node_count == 0) {
+        tw__fail(TW_RUNTIME_ERROR, "The Session graph is empty. Add operations to the graph before calling run().");
+        return NULL;
+    }
     tw__text key = { 0 };
     tw__text_bytes(&key, &feed_count, sizeof feed_count);
     for (int i = 0; i < feed_count; i++) {

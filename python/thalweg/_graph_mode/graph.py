@@ -128,6 +128,11 @@ def feed_element(graph, key):
         raise TypeError("Cannot interpret feed_dict key as Tensor: %s" % (e.args[0] if e.args else e)) from None
 
 
+def _consumers(self):
+    """The operations that use the tensor."""
+    return tf.compat.v1._consumers(self)
+
+
 def _is_feedable(self, tensor):
     """Whether the tensor can be fed: any can."""
     return True
@@ -180,6 +185,7 @@ def _prevent(name):
 def install():
     """Puts the methods on tf.Graph."""
     graph = tf.Graph
+    _core.SymbolicTensor.consumers = _consumers
     for name, value in (("as_default", _as_default), ("add_to_collection", _add_to_collection), ("add_to_collections", _add_to_collections),
                         ("get_collection", _get_collection), ("get_collection_ref", _get_collection_ref),
                         ("clear_collection", _clear_collection), ("get_all_collection_keys", _get_all_collection_keys),

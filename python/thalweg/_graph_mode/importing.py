@@ -78,4 +78,4 @@ def install():
     operation = tf.Operation
     operation.node_def, operation.get_attr, operation.values = property(_node_def), _get_attr, _values
     operation.__str__ = lambda self: str(_node_def(self))
-    operation.colocation_groups = lambda self: []
+    operation.colocation_groups = lambda self: [b"loc:@" + self._colocation.encode()]

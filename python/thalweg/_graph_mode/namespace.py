@@ -4,6 +4,7 @@ import sys
 import thalweg as tf
 from thalweg import _core, _messages
 from thalweg._graph_mode import checkpoint as _checkpoint
+from thalweg._graph_mode import data as _data
 from thalweg._graph_mode import forms as _forms
 from thalweg._graph_mode import graph as _graph
 from thalweg._graph_mode import importing as _importing
@@ -129,7 +130,7 @@ def fill():
     for module, names in _from.items():
         for name in names.split():
             setattr(_v1, name, getattr(module, name))
-    for module in (_checkpoint, _forms, _losses, _saved_model, _summary, _train):
+    for module in (_checkpoint, _data, _forms, _losses, _saved_model, _summary, _train):
         module.install()
     _v1.Variable = _variables.VariableV1
     for name in ("disable_eager_execution", "enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "no_op", "set_random_seed"):

@@ -210,6 +210,8 @@ class BaseSession:
                 _note_steps(_v1._trace_end(), run_metadata)
 
     def _run_new(self, fetches, feed_dict):
+        if not self._core.graph.version:
+            return self._core.run([])  # which says what is wrong
         leaves = []
         rebuild = _flatten(fetches, leaves)
         graph = self._core.graph

@@ -342,12 +342,12 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
 
 def assign_add(ref, value, use_locking=None, name=None):
     """ref.assign_add(value)"""
-    return ref.assign_add(value, name=name)
+    return ref.assign_add(value)
 
 
 def assign_sub(ref, value, use_locking=None, name=None):
     """ref.assign_sub(value)"""
-    return ref.assign_sub(value, name=name)
+    return ref.assign_sub(value)
 
 
 def _element(self):

@@ -287,7 +287,7 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
     tw__outside outside = tw__root_begin();
     tw_initializer *maker = tw__initializer_get(initializer);
     char *full = maker ? tw__format("%s%s", tw__scope(), name) : NULL;
-    tw__part part = full ? tw__first_value_begin(full) : (tw__part){ NULL, NULL, NULL };
+    tw__part part = full ? tw__first_value_begin(full) : (tw__part){ 0 };
     tw_tensor *value = full ? tw__initializer_make(maker, &whole, dtype) : NULL;
     bool made = tw__first_value_end(&part) == TW_OK && value;
     tw__outside_end(outside);

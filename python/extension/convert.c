@@ -580,7 +580,7 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
             return wrong_dtype(value, dtype, is);
         if (TW_IS_TENSOR(value))
             return tw_retain(TW_TENSOR(value));
-        tw_tensor *read = tw__variable_read((tw_variable *)((tw__py_object *)value)->object);
+        tw_tensor *read = tw__py_read_variable(value);
         if (!read)
             tw__py_raise();
         return read;

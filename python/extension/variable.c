@@ -26,11 +26,28 @@ static tw_variable *of(PyObject *self)
     return tw__py_self(self);
 }
 
+tw_tensor *tw__py_read_variable(PyObject *self)
+{
+    PyObject *dict = ((tw__py_object *)self)->dict;
+    PyObject *assigned = tw__tracing && Py_TYPE(self) == unread_type && dict ? PyDict_GetItemString(dict, "_assigned_op") : NULL;
+    struct tw_operation *operation = assigned ? tw__py_unwrap(assigned, &tw__class_operation) : NULL;
+    if (!operation)
+        return tw__variable_read(of(self));
+    tw__graph *graph = operation->graph;
+    if (graph != tw__tracing) { /* inside a function: what is read there is read behind the assignment */
+        PyObject *value = PyDict_GetItemString(dict, "_assigned_value");
+        return tw_retain(TW_TENSOR(value));
+    }
+    tw_tensor *value = tw__control_push(graph, &operation->node, 1, false) == TW_OK ? tw__variable_read(of(self)) : NULL;
+    tw__control_pop(graph);
+    return value;
+}
+
 /* A read with a name of its own, where others are named after the node that uses them. */
-static tw_tensor *read_named(tw_variable *variable)
+static tw_tensor *read_named(PyObject *self)
 {
     tw__naming naming = tw__naming_begin();
-    tw_tensor *value = tw__variable_read(variable);
+    tw_tensor *value = tw__py_read_variable(self);
     if (tw__naming_end(naming, NULL, NULL, value) == TW_OK)
         return value;
     tw_release(value);
@@ -41,7 +58,7 @@ static tw_tensor *read_named(tw_variable *variable)
 static PyObject *read_now(PyObject *self)
 {
     tw_variable *variable = of(self);
-    return variable ? tw__py_wrap_tensor(read_named(variable)) : NULL;
+    return variable ? tw__py_wrap_tensor(read_named(self)) : NULL;
 }
 
 static PyObject *through_value(PyObject *self, PyObject *(*function)(PyObject *))
@@ -572,7 +589,7 @@ static PyObject *with_operation(PyObject *unread, size_t before)
     if (!unread || !graph || !graph->lasting || graph->node_count <= before)
         return unread;
     tw__node *node = graph->nodes[graph->node_count - 1];
-    tw_tensor *value = tw__control_push(graph, &node, 1, false) == TW_OK ? read_named(of(unread)) : NULL;
+    tw_tensor *value = tw__control_push(graph, &node, 1, false) == TW_OK ? read_named(unread) : NULL;
     tw__control_pop(graph);
     PyObject *tensor = value ? tw__py_wrap_tensor(value) : tw__py_raise();
     PyObject *operation = tensor ? tw__py_wrap_operation(node) : NULL;

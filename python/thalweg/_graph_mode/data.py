@@ -4,6 +4,7 @@ from thalweg import _core
 from thalweg._data import structure
 from thalweg._data.dataset import finish
 from thalweg._data.iterators import NumpyIterator, Optional, OwnedIterator
+from thalweg._graph_mode.old_names import colocate_with
 
 _v1 = tf.compat.v1
 _one_shot, _initializable = _v1.data._one_shot, _v1.data._initializable
@@ -79,7 +80,8 @@ class Iterator:
             if not mine.shape.is_compatible_with(theirs.shape):
                 raise TypeError("Expected output shapes compatible with %r but got dataset with output shapes %r." % (
                     get_output_shapes(self), get_output_shapes(dataset)))
-        return tf.raw_ops.MakeIterator(dataset=dataset._variant_tensor, iterator=self._iterator_resource, name=name or "make_initializer")
+        with colocate_with(self._iterator_resource):
+            return tf.raw_ops.MakeIterator(dataset=dataset._variant_tensor, iterator=self._iterator_resource, name=name or "make_initializer")
 
     def _lists(self):
         flat = structure.flat_specs(self._element_spec)
@@ -91,7 +93,8 @@ class Iterator:
         if self._get_next_count == 33:
             tf.get_logger().warning("An unusually high number of `Iterator.get_next()` calls was detected. This often indicates that `Iterator.get_next()` "
                                     "is being called inside a training loop, which will cause gradual slowdown and eventual resource exhaustion.")
-        tensors = tf.raw_ops.IteratorGetNext(**self._lists(), name=name)
+        with colocate_with(self._iterator_resource):
+            tensors = tf.raw_ops.IteratorGetNext(**self._lists(), name=name)
         return structure.pack(self._element_spec, tensors if isinstance(tensors, (list, tuple)) else [tensors])
 
     def get_next_as_optional(self):
@@ -132,14 +135,18 @@ def make_one_shot_iterator(dataset):
     """An iterator that goes through the dataset once in every session."""
     if _core.executing_eagerly():
         return OwnedIterator(dataset)
-    return Iterator(_one_shot(dataset), None, *_legacy_structure(dataset.element_spec))
+    with colocate_with(dataset._variant_tensor):
+        return Iterator(_one_shot(dataset), None, *_legacy_structure(dataset.element_spec))
 
 
 def make_initializable_iterator(dataset, shared_name=None):
     """An iterator whose initializer puts it at the beginning of the dataset."""
-    resource = _initializable(dataset, shared_name)
-    initializer = tf.raw_ops.MakeIterator(dataset=dataset._variant_tensor, iterator=resource)
-    return Iterator(resource, initializer, *_legacy_structure(dataset.element_spec))
+    if _core.executing_eagerly():
+        return _initializable(dataset, shared_name)  # which says what is wrong
+    with colocate_with(dataset._variant_tensor):
+        resource = _initializable(dataset, shared_name)
+        initializer = tf.raw_ops.MakeIterator(dataset=dataset._variant_tensor, iterator=resource)
+        return Iterator(resource, initializer, *_legacy_structure(dataset.element_spec))
 
 
 class DatasetV1(_VariantDataset):

@@ -64,6 +64,12 @@ def _flatten(fetches, leaves):
         kind = tuple if isinstance(fetches, tuple) else list
         parts = [_flatten(value, leaves) for value in fetches]
         return lambda results: kind(part(results) for part in parts)
+    if isinstance(fetches, tf.SparseTensor):
+        from thalweg._graph_mode.old_names import SparseTensorValue
+        parts = _flatten([fetches.indices, fetches.values, fetches.dense_shape], leaves)
+        return lambda results: SparseTensorValue(*parts(results))
+    if isinstance(fetches, tf.RaggedTensor):
+        return _flatten_ragged(fetches, leaves)
     if isinstance(fetches, tf.IndexedSlices):
         parts = _flatten([fetches.values, fetches.indices] + ([] if fetches.dense_shape is None else [fetches.dense_shape]), leaves)
 
@@ -74,6 +80,17 @@ def _flatten(fetches, leaves):
     leaves.append(fetches)  # the graph says what is wrong with it
     at = len(leaves) - 1
     return lambda results: results[at]
+
+
+def _flatten_ragged(ragged, leaves):
+    parts = _flatten([ragged.flat_values] + list(ragged.nested_row_splits), leaves)
+
+    def rebuild(results):
+        values, *splits = parts(results)
+        for row_splits in reversed(splits):
+            values = _v1.ragged.RaggedTensorValue(values, row_splits)
+        return values
+    return rebuild
 
 
 class IndexedSlicesValue(tuple):
@@ -289,6 +306,14 @@ class BaseSession:
 
 def _feed_parts(key, value):
     """A feed of a structure is one feed per part."""
+    if isinstance(key, tf.SparseTensor):
+        if isinstance(value, tf.SparseTensor):
+            value = (value.indices, value.values, value.dense_shape)
+        if not isinstance(value, tuple) or len(value) not in (2, 3):
+            raise TypeError("The value of a SparseTensor's feed must be a SparseTensorValue or a tuple, got %r" % (value,))
+        return list(zip((key.indices, key.values, key.dense_shape), value))
+    if isinstance(key, tf.IndexedSlices):
+        return [(k, v) for k, v in zip((key.values, key.indices, key.dense_shape), value) if k is not None]
     if isinstance(key, tuple):
         if not isinstance(value, (list, tuple)) or len(key) != len(value):
             raise ValueError("Cannot feed value %r for the key %r" % (value, key))

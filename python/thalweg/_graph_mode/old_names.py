@@ -1,0 +1,397 @@
+"""Names that functions and classes have in tf.compat.v1 only, and forms whose arguments stood in another order."""
+import collections
+
+import numpy
+
+import thalweg as tf
+from thalweg import _core
+from thalweg._graph_mode import scopes as _scopes
+
+_v1 = tf.compat.v1
+
+# What is only named otherwise: "old=where it is in tf". What tf has not, tf.compat.v1 has not either.
+_RENAMED = """
+angle=math.angle betainc=math.betainc ceil=math.ceil conj=math.conj cumprod=math.cumprod digamma=math.digamma div_no_nan=math.divide_no_nan
+erfc=math.erfc expm1=math.expm1 floor_div=math.floordiv floormod=math.floormod igamma=math.igamma igammac=math.igammac imag=math.imag
+invert_permutation=math.invert_permutation is_non_decreasing=math.is_non_decreasing is_strictly_increasing=math.is_strictly_increasing
+lbeta=math.lbeta lgamma=math.lgamma lin_space=linspace logical_xor=math.logical_xor polygamma=math.polygamma real=math.real rint=math.rint
+zeta=math.zeta accumulate_n=math.accumulate_n unsorted_segment_max=math.unsorted_segment_max unsorted_segment_mean=math.unsorted_segment_mean
+unsorted_segment_min=math.unsorted_segment_min unsorted_segment_prod=math.unsorted_segment_prod segment_max=math.segment_max
+segment_mean=math.segment_mean segment_min=math.segment_min segment_prod=math.segment_prod
+unsorted_segment_sqrt_n=math.unsorted_segment_sqrt_n global_norm=linalg.global_norm trace=linalg.trace diag=linalg.tensor_diag
+diag_part=linalg.tensor_diag_part matrix_inverse=linalg.inv matrix_determinant=linalg.det matrix_solve=linalg.solve cholesky=linalg.cholesky
+matrix_triangular_solve=linalg.triangular_solve matrix_set_diag=linalg.set_diag qr=linalg.qr svd=linalg.svd cross=linalg.cross
+cholesky_solve=linalg.cholesky_solve
+self_adjoint_eig=linalg.eigh matrix_solve_ls=linalg.lstsq matrix_square_root=linalg.sqrtm log_matrix_determinant=linalg.logdet
+check_numerics=debugging.check_numerics decode_base64=io.decode_base64 encode_base64=io.encode_base64 decode_compressed=io.decode_compressed
+decode_json_example=io.decode_json_example parse_tensor=io.parse_tensor serialize_tensor=io.serialize_tensor matching_files=io.matching_files
+FixedLenFeature=io.FixedLenFeature FixedLenSequenceFeature=io.FixedLenSequenceFeature VarLenFeature=io.VarLenFeature SparseFeature=io.SparseFeature
+parse_single_sequence_example=io.parse_single_sequence_example space_to_batch_nd=space_to_batch depth_to_space=nn.depth_to_space
+space_to_depth=nn.space_to_depth dynamic_partition=dynamic_partition random_crop=image.random_crop random_poisson=random.poisson
+regex_replace=strings.regex_replace string_join=strings.join string_strip=strings.strip string_to_hash_bucket_fast=strings.to_hash_bucket_fast
+string_to_hash_bucket=strings.to_hash_bucket string_to_hash_bucket_strong=strings.to_hash_bucket_strong as_string=strings.as_string
+reverse_v2=reverse tensor_scatter_update=tensor_scatter_nd_update tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_sub=tensor_scatter_nd_sub
+where_v2=where edit_distance=edit_distance confusion_matrix=math.confusion_matrix bincount=math.bincount setdiff1d=sets.difference1d
+fft=signal.fft ifft=signal.ifft fft2d=signal.fft2d ifft2d=signal.ifft2d fft3d=signal.fft3d ifft3d=signal.ifft3d
+sparse_add=sparse.add sparse_reorder=sparse.reorder sparse_reset_shape=sparse.reset_shape sparse_slice=sparse.slice
+sparse_softmax=sparse.softmax sparse_tensor_dense_matmul=sparse.sparse_dense_matmul sparse_tensor_to_dense=sparse.to_dense
+sparse_to_indicator=sparse.to_indicator sparse_transpose=sparse.transpose sparse_reshape=sparse.reshape sparse_mask=sparse.mask
+sparse_retain=sparse.retain sparse_maximum=sparse.maximum sparse_minimum=sparse.minimum sparse_fill_empty_rows=sparse.fill_empty_rows
+orthogonal_initializer=keras.initializers.Orthogonal OpError=errors.OpError make_ndarray=make_ndarray make_tensor_proto=make_tensor_proto
+nn.depth_to_space=nn.depth_to_space nn.atrous_conv2d=nn.atrous_conv2d nn.ctc_greedy_decoder=nn.ctc_greedy_decoder nn.lrn=nn.local_response_normalization
+nn.max_pool_v2=nn.max_pool2d nn.avg_pool_v2=nn.avg_pool2d nn.convolution=nn.convolution nn.depthwise_conv2d_native=nn.depthwise_conv2d
+initializers.orthogonal=keras.initializers.Orthogonal io.SparseFeature=io.SparseFeature dtypes.QUANTIZED_DTYPES=QUANTIZED_DTYPES
+gfile.Copy=io.gfile.copy gfile.DeleteRecursively=io.gfile.rmtree gfile.Exists=io.gfile.exists gfile.FastGFile=io.gfile.GFile
+gfile.GFile=io.gfile.GFile gfile.Open=io.gfile.GFile gfile.Glob=io.gfile.glob gfile.IsDirectory=io.gfile.isdir gfile.ListDirectory=io.gfile.listdir
+gfile.MakeDirs=io.gfile.makedirs gfile.MkDir=io.gfile.mkdir gfile.Remove=io.gfile.remove gfile.Rename=io.gfile.rename gfile.Stat=io.gfile.stat
+gfile.Walk=io.gfile.walk VERSION=version.VERSION GIT_VERSION=version.GIT_VERSION COMPILER_VERSION=version.COMPILER_VERSION
+GRAPH_DEF_VERSION=version.GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER=version.GRAPH_DEF_VERSION_MIN_CONSUMER
+GRAPH_DEF_VERSION_MIN_PRODUCER=version.GRAPH_DEF_VERSION_MIN_PRODUCER
+"""
+
+
+def _find(path):
+    value = tf
+    for part in path.split("."):
+        value = getattr(value, part, None)
+        if value is None:
+            return None
+    return value
+
+
+def _place(path):
+    """The module of tf.compat.v1 that a name stands in, and the last part of the name."""
+    import sys
+    module, _, name = path.rpartition(".")
+    if not module:
+        return _v1, name
+    own = _v1.__dict__.get(module)
+    if own is None or own is getattr(tf, module, None):
+        own = type(sys)(_v1.__name__ + "." + module)
+        setattr(_v1, module, own)
+        sys.modules[own.__name__] = own
+    return own, name
+
+
+SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+
+
+class AggregationMethod:
+    """How gradients of one tensor are summed; all ways are one here."""
+    ADD_N = DEFAULT = 0
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class Dimension(int):
+    """A known dimension of a shape."""
+    value = property(int)
+
+
+def dimension_value(dimension):
+    """The number of a dimension, or None."""
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+def dimension_at_index(shape, index):
+    """A dimension of a shape."""
+    return None if shape.rank is None else shape[index]
+
+
+def sparse_placeholder(dtype, shape=None, name=None):
+    """A SparseTensor whose parts are fed, with a SparseTensorValue or a tuple."""
+    rank = None if shape is None else (shape.get_shape().as_list()[0] if _core.is_tensor(shape) else tf.TensorShape(shape).rank)
+    known = shape is not None and not _core.is_tensor(shape) and tf.TensorShape(shape).is_fully_defined()
+    prefix = name + "/" if name else ""
+    values = _v1.placeholder(dtype, [None], name=prefix + "values" if name else None)
+    indices = _v1.placeholder(tf.int64, [None, rank], name=prefix + "indices" if name else None)
+    if known:
+        dense = _v1.placeholder_with_default(numpy.array(tf.TensorShape(shape).as_list(), numpy.int64), [rank], name=prefix + "shape" if name else None)
+    else:
+        dense = _v1.placeholder(tf.int64, [rank], name=prefix + "shape" if name else None)
+    return tf.SparseTensor(indices, values, dense)
+
+
+def py_func(func, inp, Tout, stateful=True, name=None):
+    """A Python function as an operation; it takes and gives arrays."""
+    return tf.numpy_function(func, inp, Tout, name=name)
+
+
+def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
+    """Draws of classes."""
+    return tf.random.categorical(logits, num_samples, dtype=output_dtype or tf.int64, seed=seed, name=name)
+
+
+def random_gamma(shape, alpha, beta=None, dtype=tf.float32, seed=None, name=None):
+    """Draws of Gamma distributions."""
+    return tf.random.gamma(shape, alpha, beta, dtype, seed, name)
+
+
+def count_up_to(ref, limit, name=None):
+    """Adds one to a variable, up to a limit; gives what was before."""
+    with _scopes.name_scope(name or "CountUpTo"):
+        before = ref.read_value()
+        fits = tf.debugging.Assert(before < tf.cast(limit, before.dtype), ["Reached limit of %d" % limit])
+        with _scopes.control_dependencies([fits] if fits is not None else []):
+            before = tf.identity(before)
+        with _scopes.control_dependencies([ref.assign_add(tf.ones([], before.dtype)).op if not _core.executing_eagerly() else ref.assign_add(1)]):
+            return tf.identity(before)
+
+
+def _scatter(kind):
+    method = "scatter_" + kind
+
+    def scatter(ref, indices, updates, use_locking=True, name=None):
+        return getattr(ref, method)(tf.IndexedSlices(tf.convert_to_tensor(updates, ref.dtype), tf.convert_to_tensor(indices)), name=name)
+    scatter.__name__, scatter.__doc__ = method, "Rows of a variable: %s." % kind
+    return scatter
+
+
+def _scatter_nd(kind):
+    method = "scatter_nd_" + kind
+
+    def scatter(ref, indices, updates, use_locking=True, name=None):
+        return getattr(ref, method)(indices, updates, name=name)
+    scatter.__name__, scatter.__doc__ = method, "Parts of a variable: %s." % kind
+    return scatter
+
+
+def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
+    """Numbers of their bytes."""
+    return tf.io.decode_raw(bytes if input_bytes is None else input_bytes, out_type, little_endian, name=name)
+
+
+def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="", select_cols=None):
+    """Columns of lines of CSV."""
+    return tf.io.decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, name)
+
+
+def parse_example(serialized, features, name=None, example_names=None):
+    """Tensors of serialized Examples."""
+    return tf.io.parse_example(serialized, features, example_names, name)
+
+
+def parse_single_example(serialized, features, name=None, example_names=None):
+    """Tensors of one serialized Example."""
+    return tf.io.parse_single_example(serialized, features, example_names, name)
+
+
+def string_to_number(string_tensor=None, out_type=tf.float32, name=None, input=None):
+    """Numbers of texts."""
+    return tf.strings.to_number(input if string_tensor is None else string_tensor, out_type, name)
+
+
+def substr(input, pos, len, name=None, unit="BYTE"):
+    """Parts of texts."""
+    return tf.strings.substr(input, pos, len, unit, name)
+
+
+def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None):
+    """Texts split at separators."""
+    delimiter = " " if delimiter is None and sep is None else delimiter if sep is None else sep
+    out = tf.strings.split(source, None if delimiter == " " and skip_empty else delimiter, name=name)
+    return out.to_sparse() if result_type == "SparseTensor" else out
+
+
+def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
+    """Texts joined along axes."""
+    axis = reduction_indices if axis is None else axis
+    return tf.strings.reduce_join(inputs, axis, bool(keepdims if keep_dims is None else keep_dims), separator, name)
+
+
+def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
+    """The tensor; an error if it has elements that are not finite."""
+    return tf.debugging.assert_all_finite(x if t is None else t, message if msg is None else msg, name)
+
+
+def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None):
+    """A tensor with values at some places."""
+    indices, values = tf.convert_to_tensor(sparse_indices), tf.convert_to_tensor(sparse_values)
+    if indices.shape.rank == 0:
+        indices = tf.reshape(indices, [1, 1])
+    elif indices.shape.rank == 1:
+        indices = tf.expand_dims(indices, 1)
+    count = tf.shape(indices)[0]
+    sparse = tf.SparseTensor(tf.cast(indices, tf.int64), tf.broadcast_to(values, tf.reshape(count, [1])), tf.cast(output_shape, tf.int64))
+    return tf.sparse.to_dense(sparse, default_value, validate_indices, name)
+
+
+def _sparse_reduction(name):
+    def reduce(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+        axis = reduction_axes if axis is None else axis
+        return getattr(tf.sparse, name)(sp_input, axis, bool(keepdims if keep_dims is None else keep_dims))
+    reduce.__name__, reduce.__doc__ = "sparse_" + name, getattr(tf.sparse, name).__doc__
+    return reduce
+
+
+def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):
+    """Blocks of space moved into the batch."""
+    return tf.space_to_batch(input, [block_size, block_size] if block_shape is None else block_shape, paddings, name)
+
+
+def batch_to_space(input, crops, block_size, name=None, block_shape=None):
+    """Blocks of the batch moved into space."""
+    return tf.batch_to_space(input, [block_size, block_size] if block_shape is None else block_shape, crops, name)
+
+
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
+    """The first elements of sequences in the other order."""
+    return tf.reverse_sequence(input, seq_lengths, seq_dim if seq_axis is None else seq_axis, batch_dim if batch_axis is None else batch_axis, name)
+
+
+def clip_by_average_norm(t, clip_norm, name=None):
+    """The tensor, scaled so that its norm, divided by the number of elements, is at most clip_norm."""
+    t = tf.convert_to_tensor(t)
+    count = tf.cast(tf.size(t), t.dtype)
+    inverse = tf.math.rsqrt(tf.reduce_sum(t * t, tf.range(tf.rank(t))))
+    return tf.identity(t * clip_norm * tf.minimum(inverse * count, tf.constant(1.0, t.dtype) / clip_norm), name=name)
+
+
+def is_numeric_tensor(tensor):
+    """Whether it is a tensor of numbers."""
+    return _core.is_tensor(tensor) and (tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_complex)
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """The last two dimensions exchanged."""
+    return tf.linalg.matrix_transpose(a, name, conjugate)
+
+
+def unique_with_counts(x, out_idx=tf.int32, name=None):
+    """The different elements, where they are, and how often."""
+    return tf.unique_with_counts(x, out_idx, name)
+
+
+def no_regularizer(_):
+    """No loss: for get_variable in a scope with a regularizer."""
+    return None
+
+
+def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
+    """A function whose variables are made by its first call and shared by the others."""
+    state = {}
+    if create_scope_now_:
+        with _v1.variable_scope(unique_name_, name_, custom_getter=custom_getter_) as scope:
+            state["scope"] = scope
+
+    def template(*args, **more):
+        merged = dict(kwargs, **more)
+        if "scope" in state:
+            with _v1.variable_scope(state["scope"], reuse=state.get("called", False)):
+                state["called"] = True
+                return func_(*args, **merged)
+        with _v1.variable_scope(unique_name_, name_, custom_getter=custom_getter_) as scope:
+            state["scope"], state["called"] = scope, True
+            return func_(*args, **merged)
+    template.__name__ = name_
+    return template
+
+
+def op_scope(values, name, default_name=None):
+    """name_scope with its arguments in another order."""
+    return _scopes.name_scope(name, default_name, values)
+
+
+def assert_variables_initialized(var_list=None):
+    """An operation that fails unless the variables have values."""
+    variables = _v1.global_variables() + _v1.local_variables() if var_list is None else var_list
+    return tf.stack([tf.reduce_all(tf.equal(v, v)) for v in variables]) if variables else None
+
+
+def get_seed(op_seed):
+    """The two seeds of an operation that is given one seed."""
+    graph = None if _core.executing_eagerly() else _v1.get_default_graph()
+    seed = graph.seed if graph is not None else None
+    if seed is None:
+        return (None, None) if op_seed is None else (87654321, op_seed)
+    return (seed, len(graph.get_operations()) if op_seed is None else op_seed)
+
+
+def _assertion(name):
+    inner = getattr(tf.debugging, name)
+
+    def check(x, y=None, data=None, summarize=None, message=None, name=None):
+        arguments = (x,) if y is None else (x, y)
+        return inner(*arguments, message=message, summarize=summarize, name=name)
+    check.__name__, check.__doc__ = name, inner.__doc__
+    return check
+
+
+def _assertion_of_rank(name):
+    inner = getattr(tf.debugging, name)
+
+    def check(x, rank=None, data=None, summarize=None, message=None, name=None, ranks=None):
+        return inner(x, ranks if rank is None else rank, message=message, name=name)
+    check.__name__, check.__doc__ = name, inner.__doc__
+    return check
+
+
+class colocate_with:
+    """with colocate_with(operation): operations made inside say that they belong to that one."""
+
+    def __init__(self, op, ignore_existing=False):
+        op = getattr(op, "op", op)
+        self._operation = op if isinstance(op, tf.Operation) else None
+
+    def __enter__(self):
+        if self._operation is not None:
+            _v1._push_colocation(self._operation)
+
+    def __exit__(self, *exception):
+        if self._operation is not None:
+            _v1._pop_colocation()
+
+
+_OWN = (AggregationMethod, Dimension, SparseTensorValue, dimension_value, dimension_at_index, sparse_placeholder, py_func, multinomial, random_gamma,
+        count_up_to, decode_raw, decode_csv, parse_example, parse_single_example, string_to_number, substr, string_split, reduce_join,
+        verify_tensor_all_finite, sparse_to_dense, space_to_batch, batch_to_space, reverse_sequence, clip_by_average_norm, is_numeric_tensor,
+        matrix_transpose, unique_with_counts, no_regularizer, make_template, op_scope, assert_variables_initialized, get_seed, colocate_with)
+
+
+def install():
+    """Puts the names into tf.compat.v1."""
+    for pair in _RENAMED.split():
+        old, new = pair.split("=")
+        value = _find(new)
+        if value is not None:
+            module, name = _place(old)
+            if name not in module.__dict__:
+                setattr(module, name, value)
+    for value in _OWN:
+        setattr(_v1, value.__name__, value)
+    for kind in ("update", "add", "sub", "mul", "div", "min", "max"):
+        setattr(_v1, "scatter_" + kind, _scatter(kind))
+    for kind in ("update", "add", "sub"):
+        setattr(_v1, "scatter_nd_" + kind, _scatter_nd(kind))
+    for name in ("reduce_sum", "reduce_max"):
+        if hasattr(tf.sparse, name):
+            setattr(_v1, "sparse_" + name, _sparse_reduction(name))
+    debugging, _ = _place("debugging.x")
+    for name in ("equal", "none_equal", "less", "less_equal", "greater", "greater_equal", "near", "positive", "negative", "non_negative", "non_positive",
+                 "integer"):
+        if hasattr(tf.debugging, "assert_" + name):
+            value = _assertion("assert_" + name)
+            setattr(_v1, "assert_" + name, value)
+            setattr(debugging, "assert_" + name, value)
+    for name in ("assert_rank", "assert_rank_at_least", "assert_rank_in"):
+        value = _assertion_of_rank(name)
+        setattr(_v1, name, value)
+        setattr(debugging, name, value)
+    for name in ("assert_type", "assert_scalar", "assert_proper_iterable", "assert_same_float_dtype"):
+        if hasattr(tf.debugging, name):
+            setattr(_v1, name, getattr(tf.debugging, name))
+    _v1.all_variables, _v1.initialize_all_tables, _v1.initialize_variables = _v1.global_variables, _v1.tables_initializer, _v1.variables_initializer
+    _v1.FixedLengthRecordReader = _unsupported("FixedLengthRecordReader")
+    for name in ("FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue", "TextLineReader", "TFRecordReader", "WholeFileReader",
+                 "IdentityReader"):
+        setattr(_v1, name, _unsupported(name))
+    initializers, _ = _place("initializers.x")
+    initializers.global_variables, initializers.local_variables = _v1.global_variables_initializer, _v1.local_variables_initializer
+    initializers.tables_initializer, initializers.variables = _v1.tables_initializer, _v1.variables_initializer
+
+
+def _unsupported(name):
+    def make(*args, **kwargs):
+        raise NotImplementedError("tf.compat.v1.%s: queues and readers are not supported; use tf.data" % name)
+    make.__name__, make.__doc__ = name, "Not supported: use tf.data."
+    return make

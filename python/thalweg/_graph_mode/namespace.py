@@ -7,12 +7,16 @@ from thalweg._graph_mode import checkpoint as _checkpoint
 from thalweg._graph_mode import data as _data
 from thalweg._graph_mode import forms as _forms
 from thalweg._graph_mode import graph as _graph
+from thalweg._graph_mode import graph_util as _graph_util
+from thalweg._graph_mode import host as _host
 from thalweg._graph_mode import importing as _importing
 from thalweg._graph_mode import keras as _keras
 from thalweg._graph_mode import layers as _layers
 from thalweg._graph_mode import losses as _losses
 from thalweg._graph_mode import metrics as _metrics
+from thalweg._graph_mode import monitored as _monitored
 from thalweg._graph_mode import old_names as _old_names
+from thalweg._graph_mode import rnn as _rnn
 from thalweg._graph_mode import saved_model as _saved_model
 from thalweg._graph_mode import scopes as _scopes
 from thalweg._graph_mode import session as _session
@@ -133,7 +137,7 @@ def fill():
     for module, names in _from.items():
         for name in names.split():
             setattr(_v1, name, getattr(module, name))
-    for module in (_checkpoint, _data, _forms, _layers, _losses, _metrics, _old_names, _saved_model, _summary, _train):
+    for module in (_checkpoint, _data, _forms, _layers, _losses, _metrics, _old_names, _saved_model, _summary, _train, _host, _monitored, _rnn):
         module.install()
     _v1.Variable = _variables.VariableV1
     for name in ("disable_eager_execution", "enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "no_op", "set_random_seed"):
@@ -169,4 +173,5 @@ def fill():
     if "control_dependencies" not in tf.__dict__:
         tf.control_dependencies = _scopes.control_dependencies
     _v1.import_graph_def = tf.import_graph_def = _importing.import_graph_def
+    _graph_util.install()
     tf.ConfigProto, tf.enable_eager_execution = _messages.ConfigProto, enable_eager_execution

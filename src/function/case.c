@@ -39,7 +39,7 @@ static tw_status run_last(void *context, __attribute__((unused)) tw_tensor *cons
 {
     const tw__choice *c = context;
     if (!c->otherwise) {
-        const tw__part part = { NULL, NULL, NULL };
+        const tw__part part = { 0 };
         tw_auto tw_tensor *all = stack_of(c, &part);
         TW_TRY(check(c->predicates[c->count - 1], "Input error: None of conditions evaluated as True:", all, c->count));
     }

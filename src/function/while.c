@@ -708,7 +708,7 @@ tw_status tw__while(const tw__loop *loop, tw_tensor **outputs)
         return status;
     }
     TW_TRY(check_invariants(loop));
-    tw__part part = loop->trusted ? (tw__part){ NULL, NULL, NULL } : tw__part_begin(loop->name, "while");
+    tw__part part = loop->trusted ? (tw__part){ 0 } : tw__part_begin(loop->name, "while");
     tw_auto tw_tensor *zero = tw_tensor_int(0), *none = loop->maximum ? tw_retain(loop->maximum) : tw_tensor_int(-1);
     tw_auto tw_tensor *limit = none ? tw__part_constant(&part, none, "maximum_iterations") : NULL;
     tw_auto tw_tensor *counter = zero && limit ? tw__part_constant(&part, zero, "loop_counter") : NULL;

@@ -1,0 +1,68 @@
+"""What tf.compat.v1 holds besides sessions does what it does in TensorFlow, in programs of its manner."""
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import thalweg as tf
+
+import v1_library
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "v1_library.json")) as f:
+    EXPECTED = json.load(f)
+
+
+def equal(mine, theirs):
+    if isinstance(theirs, list):
+        assert isinstance(mine, list) and len(mine) == len(theirs), (mine, theirs)
+        for a, b in zip(mine, theirs):
+            equal(a, b)
+    elif isinstance(theirs, float):
+        np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=2e-6)
+    else:
+        assert mine == theirs
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_program(name):
+    equal(v1_library.run(tf, name), EXPECTED[name])
+
+
+FLAGS = """
+import tensorflow.compat.v1 as v1
+v1.flags.DEFINE_string("name", "x", "a text")
+v1.flags.DEFINE_integer("num", 3, "a number", lower_bound=1)
+v1.flags.DEFINE_bool("deb", False, "a switch")
+v1.flags.DEFINE_list("li", "a,b", "a list")
+v1.flags.DEFINE_enum("en", "p", ["p", "q"], "a choice")
+F = v1.app.flags.FLAGS
+def main(argv):
+    print(argv[1:], F.name, F.num, F.deb, F.li, F.en)
+    return 3
+v1.app.run(main)
+"""
+
+
+def test_flags():
+    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__))))
+
+    def run(*arguments):
+        return subprocess.run([sys.executable, "-m", "thalweg", "-c", FLAGS, *arguments], env=environment, capture_output=True, text=True, timeout=120)
+    done = run("--name=abc", "--num", "7", "--deb", "pos", "--li=c")
+    assert (done.stdout, done.returncode) == ("['pos'] abc 7 True ['c'] p\n", 3), done.stderr
+    assert run("--nodeb").stdout == "[] x 3 False ['a', 'b'] p\n"
+    for wrong in ("--num=x", "--num=0", "--en=z"):
+        done = run(wrong)
+        assert done.returncode == 1 and "flag " + wrong.split("=")[0] in done.stderr
+
+
+def test_what_is_left_out_says_so():
+    v1 = tf.compat.v1
+    for made in (lambda: v1.FIFOQueue(3, tf.float32), lambda: v1.train.Supervisor(), lambda: v1.layers.batch_normalization(tf.ones([1, 2]), renorm=True),
+                 lambda: v1.train.MonitoredTrainingSession(is_chief=False)):
+        with pytest.raises(NotImplementedError):
+            made()
+    with pytest.raises(AttributeError):
+        v1.no_such_name

@@ -13,7 +13,7 @@ typedef struct command {
     int (*run)(int count, char **arguments); /* without the command's name */
 } command;
 
-extern const command checkpoint_command, graph_command, run_command, version_command, help_command;
+extern const command checkpoint_command, graph_command, run_command, tensorboard_command, version_command, help_command;
 extern const command *const commands[]; /* ends in NULL */
 
 /* Says on stderr what was wrong with the call and how the command is used; gives EXIT_USAGE. */

@@ -46,6 +46,7 @@ def stand_in():
 USAGE = """usage: python3 -m thalweg script.py [arguments]
        python3 -m thalweg -c code [arguments]
        python3 -m thalweg -m module [arguments]
+       python3 -m thalweg tensorboard --logdir DIR [options]
 Runs a program whose `import tensorflow` is to give thalweg."""
 
 
@@ -69,6 +70,24 @@ def execute(source, name, file=None):
     return 0
 
 
+def _command(arguments):
+    """The thalweg command: beside this package, as it was built or installed, or where the system finds programs."""
+    import os
+    import shutil
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    while folder != os.path.dirname(folder):
+        program = os.path.join(folder, "bin", "thalweg")
+        if os.access(program, os.X_OK):
+            break
+        folder = os.path.dirname(folder)
+    else:
+        program = shutil.which("thalweg")
+    if not program:
+        print("thalweg: the command thalweg was not found", file=sys.stderr)
+        return 1
+    os.execv(program, [program] + arguments)
+
+
 def main(arguments):
     import os
     if not arguments or arguments[0] in ("-h", "--help"):
@@ -78,6 +97,8 @@ def main(arguments):
         import thalweg
         print("thalweg", thalweg.__thalweg_version__)
         return 0
+    if arguments[0] == "tensorboard" and not os.path.isfile("tensorboard"):
+        return _command(arguments)
     if arguments[0] in ("-c", "-m") and len(arguments) < 2:
         print(USAGE, file=sys.stderr)
         return 2

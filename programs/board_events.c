@@ -1,0 +1,457 @@
+/* Event files as `thalweg tensorboard` reads them, while they may still grow.
+ *
+ *     record   length: 8 bytes, its checksum: 4, the Event, its checksum: 4
+ *     Event    1 wall_time, 2 step, 4 graph_def, 5 Summary {1 Value {1 tag, 2 simple_value, 8 TensorProto, 9 SummaryMetadata {1 PluginData {1 name},
+ *              3 description}}}
+ *     TensorProto  1 dtype, 4 tensor_content, 5 float_val, 6 double_val, 8 string_val
+ *
+ * A record that is cut off is tried again at the next reading. Of a tag with very many points every other one is forgotten, again and again. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "board.h"
+
+enum { RECORD_LIMIT = 1 << 28, NUMBERS_LIMIT = 4096, TENSORS_LIMIT = 64, DEPTH = 12, FLOAT = 1, DOUBLE = 2 };
+
+/* ---- protocol buffers ---- */
+
+static bool varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
+{
+    *value = 0;
+    for (int shift = 0; *at < end && shift < 64; shift += 7) {
+        uint8_t byte = *(*at)++;
+        *value |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t little(const uint8_t *data, int size)
+{
+    uint64_t value = 0;
+    for (int i = size - 1; i >= 0; i--)
+        value = value << 8 | data[i];
+    return value;
+}
+
+bool board_next_field(const uint8_t **at, const uint8_t *end, board_field *field)
+{
+    uint64_t tag, size;
+    *field = (board_field){ 0 };
+    if (*at >= end || !varint(at, end, &tag))
+        return false;
+    field->number = (uint32_t)(tag >> 3);
+    int wire = (int)(tag & 7);
+    if (wire == 0)
+        return varint(at, end, &field->value);
+    if (wire == 2) {
+        if (!varint(at, end, &size) || size > (uint64_t)(end - *at))
+            return false;
+        field->data = *at;
+        field->size = size;
+        *at += size;
+        return true;
+    }
+    int bytes = wire == 1 ? 8 : 4;
+    if ((wire != 1 && wire != 5) || end - *at < bytes)
+        return false;
+    field->value = little(*at, bytes);
+    *at += bytes;
+    return true;
+}
+
+static double as_double(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double as_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+bool board_string(const board_point *point, int64_t index, board_field *out)
+{
+    const uint8_t *at = point->bytes, *end = at + point->size;
+    while (at && board_next_field(&at, end, out)) {
+        if (out->number == 8 && out->data && index-- == 0)
+            return true;
+    }
+    return false;
+}
+
+size_t board_doubles(const board_point *point, const uint8_t **data)
+{
+    const uint8_t *at = point->bytes, *end = at + point->size;
+    board_field field;
+    uint64_t dtype = 0;
+    size_t count = 0;
+    while (at && board_next_field(&at, end, &field)) {
+        if (field.number == 1)
+            dtype = field.value;
+        if ((field.number == 4 || field.number == 6) && field.data) {
+            *data = field.data;
+            count = field.size / 8;
+        }
+    }
+    return dtype == DOUBLE ? count : 0;
+}
+
+/* The number that a TensorProto holds; false: it holds none. */
+static bool number_of(const board_field *tensor, double *value)
+{
+    const uint8_t *at = tensor->data, *end = at + tensor->size;
+    board_field field;
+    uint64_t dtype = 0;
+    bool found = false;
+    while (board_next_field(&at, end, &field)) {
+        if (field.number == 1)
+            dtype = field.value;
+        else if ((field.number == 4 || field.number == 5) && dtype == FLOAT && (!field.data || field.size >= 4)) {
+            *value = as_float(field.data ? (uint32_t)little(field.data, 4) : (uint32_t)field.value);
+            found = true;
+        } else if ((field.number == 4 || field.number == 6) && dtype == DOUBLE && (!field.data || field.size >= 8)) {
+            *value = as_double(field.data ? little(field.data, 8) : field.value);
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* ---- what is known ---- */
+
+static bool grow(void **items, size_t *capacity, size_t count, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    size_t room = *capacity ? 2 * *capacity : 8;
+    void *more = realloc(*items, room * size);
+    if (!more)
+        return false;
+    *items = more;
+    *capacity = room;
+    return true;
+}
+#define GROW(list, capacity, count) grow((void **)&(list), &(capacity), (count), sizeof *(list))
+
+static char *copy_text(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    if (text) {
+        memcpy(text, data, size);
+        text[size] = 0;
+    }
+    return text;
+}
+
+static void tag_free(board_tag *tag)
+{
+    for (size_t i = 0; i < tag->count; i++)
+        free(tag->points[i].bytes);
+    free(tag->points);
+    free(tag->name);
+    free(tag->plugin);
+    free(tag->description);
+}
+
+static void run_free(board_run *run)
+{
+    for (size_t i = 0; i < run->file_count; i++)
+        free(run->files[i].path);
+    for (size_t i = 0; i < run->tag_count; i++)
+        tag_free(&run->tags[i]);
+    free(run->files);
+    free(run->tags);
+    free(run->graph);
+    free(run->name);
+}
+
+void board_free(board *b)
+{
+    for (size_t i = 0; i < b->run_count; i++)
+        run_free(&b->runs[i]);
+    for (size_t i = 0; i < b->profile_count; i++)
+        free(b->profiles[i]);
+    free(b->runs);
+    free(b->profiles);
+    b->runs = NULL;
+    b->profiles = NULL;
+    b->run_count = b->profile_count = b->run_capacity = b->profile_capacity = 0;
+}
+
+const board_run *board_find_run(const board *b, const char *name)
+{
+    for (size_t i = 0; i < b->run_count; i++) {
+        if (strcmp(b->runs[i].name, name) == 0)
+            return &b->runs[i];
+    }
+    return NULL;
+}
+
+const board_tag *board_find_tag(const board_run *run, const char *name, const char *plugin)
+{
+    for (size_t i = 0; run && i < run->tag_count; i++) {
+        if (strcmp(run->tags[i].name, name) == 0 && strcmp(run->tags[i].plugin, plugin) == 0)
+            return &run->tags[i];
+    }
+    return NULL;
+}
+
+static bool add_point(board_tag *tag, board_point point)
+{
+    size_t limit = point.bytes ? TENSORS_LIMIT : NUMBERS_LIMIT;
+    if (tag->count >= limit) {
+        size_t kept = 0;
+        for (size_t i = 0; i < tag->count; i++) {
+            if (i % 2 == 0)
+                tag->points[kept++] = tag->points[i];
+            else
+                free(tag->points[i].bytes);
+        }
+        tag->count = kept;
+    }
+    if (!GROW(tag->points, tag->capacity, tag->count)) {
+        free(point.bytes);
+        return false;
+    }
+    tag->points[tag->count++] = point;
+    return true;
+}
+
+/* ---- events ---- */
+
+typedef struct value {
+    board_field tag, tensor, plugin, description;
+    double number;
+    bool has_number;
+} value;
+
+static value value_of(const board_field *message)
+{
+    value v = { 0 };
+    const uint8_t *at = message->data, *end = at + message->size;
+    board_field field, part;
+    while (board_next_field(&at, end, &field)) {
+        if (field.number == 1 && field.data)
+            v.tag = field;
+        else if (field.number == 8 && field.data)
+            v.tensor = field;
+        else if (field.number == 2 && !field.data) {
+            v.number = as_float((uint32_t)field.value);
+            v.has_number = true;
+        } else if (field.number == 9 && field.data) {
+            const uint8_t *inner = field.data, *inner_end = inner + field.size;
+            while (board_next_field(&inner, inner_end, &part)) {
+                const uint8_t *plugin = part.data, *plugin_end = plugin + part.size;
+                board_field name;
+                while (part.number == 1 && part.data && board_next_field(&plugin, plugin_end, &name)) {
+                    if (name.number == 1 && name.data)
+                        v.plugin = name;
+                }
+                if (part.number == 3 && part.data)
+                    v.description = part;
+            }
+        }
+    }
+    return v;
+}
+
+static board_tag *tag_for(board_run *run, const value *v)
+{
+    for (size_t i = 0; i < run->tag_count; i++) {
+        if (strlen(run->tags[i].name) == v->tag.size && memcmp(run->tags[i].name, v->tag.data, v->tag.size) == 0)
+            return &run->tags[i];
+    }
+    if (!GROW(run->tags, run->tag_capacity, run->tag_count))
+        return NULL;
+    board_tag *tag = &run->tags[run->tag_count];
+    *tag = (board_tag){ .name = copy_text(v->tag.data, v->tag.size), .description = copy_text(v->description.data, v->description.size),
+                        .plugin = v->plugin.data ? copy_text(v->plugin.data, v->plugin.size)
+                                                 : copy_text((const uint8_t *)"scalars", v->has_number ? 7 : 0) };
+    if (!tag->name || !tag->plugin || !tag->description) {
+        tag_free(tag);
+        return NULL;
+    }
+    run->tag_count++;
+    return tag;
+}
+
+static bool add_value(board_run *run, const board_field *message, double wall_time, int64_t step)
+{
+    value v = value_of(message);
+    if (!v.tag.data || (!v.tensor.data && !v.has_number))
+        return true;
+    board_tag *tag = tag_for(run, &v);
+    if (!tag)
+        return false;
+    board_point point = { .wall_time = wall_time, .step = step, .value = v.number };
+    if (strcmp(tag->plugin, "scalars") != 0) {
+        point.bytes = (uint8_t *)copy_text(v.tensor.data, v.tensor.size);
+        point.size = v.tensor.size;
+        if (!point.bytes)
+            return false;
+    } else if (!v.has_number && !number_of(&v.tensor, &point.value)) {
+        return true;
+    }
+    return add_point(tag, point);
+}
+
+static bool add_event(board_run *run, const uint8_t *data, size_t size)
+{
+    const uint8_t *at = data, *end = data + size;
+    board_field field, part;
+    double wall_time = 0;
+    int64_t step = 0;
+    while (board_next_field(&at, end, &field)) {
+        if (field.number == 1 && !field.data)
+            wall_time = as_double(field.value);
+        else if (field.number == 2 && !field.data)
+            step = (int64_t)field.value;
+        else if (field.number == 4 && field.data) {
+            free(run->graph);
+            run->graph = (uint8_t *)copy_text(field.data, field.size);
+            run->graph_size = run->graph ? field.size : 0;
+        }
+        const uint8_t *inner = field.data, *inner_end = inner + field.size;
+        while (field.number == 5 && field.data && board_next_field(&inner, inner_end, &part)) {
+            if (part.number == 1 && part.data && !add_value(run, &part, wall_time, step))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- files ---- */
+
+static bool read_file(board_run *run, board_file *file)
+{
+    int handle = open(file->path, O_RDONLY | O_CLOEXEC);
+    if (handle < 0)
+        return true; /* it is gone */
+    bool good = true;
+    uint8_t head[12], *record = NULL;
+    size_t room = 0;
+    while (good && pread(handle, head, sizeof head, file->place) == (ssize_t)sizeof head) {
+        uint64_t size = little(head, 8);
+        if (size > RECORD_LIMIT)
+            break;
+        if (size + 4 > room) {
+            uint8_t *more = realloc(record, size + 4);
+            if (!more) {
+                good = false;
+                break;
+            }
+            record = more;
+            room = size + 4;
+        }
+        if (pread(handle, record, size + 4, file->place + 12) != (ssize_t)(size + 4))
+            break;
+        good = add_event(run, record, size);
+        file->place += (int64_t)size + 16;
+    }
+    free(record);
+    close(handle);
+    return good;
+}
+
+static board_run *run_for(board *b, const char *name)
+{
+    board_run *run = (board_run *)board_find_run(b, name);
+    if (run)
+        return run;
+    if (!GROW(b->runs, b->run_capacity, b->run_count))
+        return NULL;
+    run = &b->runs[b->run_count];
+    *run = (board_run){ .name = copy_text((const uint8_t *)name, strlen(name)) };
+    if (!run->name)
+        return NULL;
+    b->run_count++;
+    return run;
+}
+
+static bool note_file(board *b, const char *folder, const char *path)
+{
+    board_run *run = run_for(b, *folder ? folder : ".");
+    for (size_t i = 0; run && i < run->file_count; i++) {
+        if (strcmp(run->files[i].path, path) == 0)
+            return true;
+    }
+    if (!run || !GROW(run->files, run->file_capacity, run->file_count))
+        return false;
+    char *copy = copy_text((const uint8_t *)path, strlen(path));
+    if (copy)
+        run->files[run->file_count++] = (board_file){ copy, 0 };
+    return copy != NULL;
+}
+
+static bool note_profile(board *b, const char *path)
+{
+    for (size_t i = 0; i < b->profile_count; i++) {
+        if (strcmp(b->profiles[i], path) == 0)
+            return true;
+    }
+    if (!GROW(b->profiles, b->profile_capacity, b->profile_count))
+        return false;
+    char *copy = copy_text((const uint8_t *)path, strlen(path));
+    if (copy)
+        b->profiles[b->profile_count++] = copy;
+    return copy != NULL;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t size = strlen(text), part = strlen(end);
+    return size >= part && strcmp(text + size - part, end) == 0;
+}
+
+static bool walk(board *b, const char *folder, int depth)
+{
+    char place[4096], path[4096], below[4096];
+    struct dirent **entries;
+    if (snprintf(place, sizeof place, "%s%s%s", b->directory, *folder ? "/" : "", folder) >= (int)sizeof place || depth > DEPTH)
+        return true;
+    int count = scandir(place, &entries, NULL, by_name);
+    bool good = true;
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        struct stat about;
+        bool fits = snprintf(path, sizeof path, "%s/%s", place, name) < (int)sizeof path &&
+                    snprintf(below, sizeof below, "%s%s%s", folder, *folder ? "/" : "", name) < (int)sizeof below;
+        if (good && fits && name[0] != '.' && stat(path, &about) == 0) {
+            if (S_ISDIR(about.st_mode))
+                good = walk(b, below, depth + 1);
+            else if (strstr(name, "tfevents") && !ends_in(name, ".profile-empty"))
+                good = note_file(b, folder, path);
+            else if (ends_in(name, ".trace"))
+                good = note_profile(b, below);
+        }
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return good;
+}
+
+bool board_refresh(board *b)
+{
+    bool good = walk(b, "", 0);
+    for (size_t i = 0; good && i < b->run_count; i++) {
+        for (size_t k = 0; good && k < b->runs[i].file_count; k++)
+            good = read_file(&b->runs[i], &b->runs[i].files[k]);
+    }
+    return good;
+}

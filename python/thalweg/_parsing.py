@@ -95,6 +95,11 @@ def _parse(serialized, features, names):
     keys.sort(key=lambda key: _kind(features[key], key))
     single = serialized.shape.rank == 0
     made = iter(tf.io._parse_example(serialized, [features[key]._row(key) for key in keys], names))
+    return _collected(made, features, keys, single)
+
+
+def _collected(made, features, keys, single):
+    """The values of parsed features, from their tensors."""
     out = {}
     for key in keys:
         place = _kind(features[key], key)
@@ -134,5 +139,55 @@ def parse_single_example(serialized, features, example_names=None, name=None):
             return _parse(serialized, features, _names(example_names))
 
 
+def _sequence(serialized, context_features, sequence_features, names):
+    if not (context_features or sequence_features):
+        raise ValueError("Both `context_features` and `sequence_features` argument are None, but at least one should have values.")
+    context, lists = dict(context_features or {}), dict(sequence_features or {})
+    context_keys = sorted(sorted(context), key=lambda key: _kind(context[key], key))
+    list_keys = sorted(sorted(lists), key=lambda key: _kind(lists[key], key))
+    for key in context_keys:
+        context[key]._check(key)
+
+    def list_row(key):
+        feature = lists[key]
+        if isinstance(feature, FixedLenFeature):
+            raise ValueError("Unsupported FixedLenFeature %s." % (feature,))
+        if isinstance(feature, FixedLenSequenceFeature):
+            return tf.io._ExampleFeature(key, feature.dtype, tf.TensorShape(feature.shape), kind="sequence" if feature.allow_missing else "fixed")
+        return feature._row(key)
+    made = iter(tf.io._parse_sequence_example(serialized, [context[key]._row(key) for key in context_keys], [list_row(key) for key in list_keys], names))
+    single = serialized.shape.rank == 0
+    parsed = _collected(made, context, context_keys, single)
+    found, lengths = {}, {}
+    for key in list_keys:
+        place = _kind(lists[key], key)
+        if place == 0:
+            found[key] = tf.SparseTensor(next(made), next(made), next(made))
+        elif place == 1:
+            found[key], lengths[key] = next(made), next(made)
+        else:
+            values, outer, inner = next(made), next(made), next(made)
+            ragged = tf.RaggedTensor.from_row_splits(values, inner, validate=False)
+            found[key] = ragged if single else tf.RaggedTensor.from_row_splits(ragged, outer, validate=False)
+    return parsed, found, lengths
+
+
+def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
+    """The features of a vector of serialized SequenceExamples: dicts of the contexts', of the feature lists', and of the lists' lengths."""
+    with tf.name_scope(name or "ParseSequenceExample"):
+        return _sequence(tf.convert_to_tensor(serialized, tf.string), context_features, sequence_features, _names(example_names))
+
+
+def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None, name=None):
+    """The features of one serialized SequenceExample: dicts of the context's and of the feature lists'."""
+    if not (context_features or sequence_features):
+        raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
+    with tf.name_scope(name or "ParseSingleSequenceExample"):
+        serialized = tf.convert_to_tensor(serialized, tf.string)
+        if serialized.shape.rank is None:
+            serialized = tf.reshape(serialized, [])
+        return _sequence(serialized, context_features, sequence_features, _names(example_name))[:2]
+
+
 IO = {name: globals()[name] for name in ("FixedLenFeature", "FixedLenSequenceFeature", "VarLenFeature", "RaggedFeature", "parse_example",
-                                         "parse_single_example")}
+                                         "parse_single_example", "parse_sequence_example", "parse_single_sequence_example")}

@@ -119,6 +119,8 @@ bool tw__snappy_decode(const void *data, size_t size, void *out, size_t out_size
 typedef enum tw__deflated { TW_DEFLATED_RAW = -15, TW_DEFLATED_ZLIB = 15, TW_DEFLATED_GZIP = 31 } tw__deflated;
 /* Decompresses into exactly out_size bytes; false if these are not the bytes (or memory ran out: then the error is set). */
 bool tw__inflate(const void *data, size_t size, tw__deflated kind, void *out, size_t out_size);
+/* Appends what the bytes make, however much that is; false as above. */
+bool tw__inflate_all(const void *data, size_t size, tw__deflated kind, tw__text *out);
 /* The most that `size` compressed bytes can make; a claim beyond it is nonsense. */
 static inline uint64_t tw__inflate_limit(size_t size)
 {

@@ -50,3 +50,20 @@ bool tw__inflate(const void *data, size_t size, tw__deflated kind, void *out, si
     inflateEnd(&stream);
     return result == Z_STREAM_END && to_left == 0;
 }
+
+bool tw__inflate_all(const void *data, size_t size, tw__deflated kind, tw__text *out)
+{
+    z_stream stream = { .zalloc = allocate, .zfree = release, .next_in = (z_const Bytef *)data, .avail_in = piece(size) };
+    if (size > UINT_MAX || inflateInit2(&stream, kind) != Z_OK)
+        return false;
+    uint8_t block[16384];
+    int result = Z_OK;
+    while (result == Z_OK && !out->failed) {
+        stream.next_out = block;
+        stream.avail_out = sizeof block;
+        result = inflate(&stream, Z_NO_FLUSH);
+        tw__text_bytes(out, block, sizeof block - stream.avail_out);
+    }
+    inflateEnd(&stream);
+    return result == Z_STREAM_END && !out->failed;
+}

@@ -9,12 +9,11 @@
 
 #define VALUE_TYPES "list({float, int64, string})"
 
-enum { FIXED_INPUTS = 5 }; /* before the defaults */
-
 typedef struct parser {
     tw__kernel *kernel;
     const tw_attr *sparse_types, *dense_types, *ragged_types, *split_types, *dense_shapes;
     int sparse, dense, ragged, all; /* numbers of features; sparse ones come first, then dense, then ragged */
+    int defaults;        /* the input with the first default */
     int64_t batch;
     bool single;
     tw__map keys;        /* to place + 1 */
@@ -37,6 +36,9 @@ static tw_string key_of(const parser *p, int place)
     int index = place - (input == 2 ? 0 : input == 3 ? p->sparse : p->sparse + p->dense);
     return tw_tensor_string_at(p->kernel->inputs[input], index);
 }
+
+static const tw__example_attrs example_attrs = { "num_sparse", "sparse_types", "Tdense", "ragged_value_types", "ragged_split_types",
+                                               "dense_shapes" };
 
 /* ---- shapes ---- */
 
@@ -80,17 +82,17 @@ static tw_status shape_dense(tw__inference *inference, const tw_shape *dense, in
     return TW_OK;
 }
 
-static tw_status parse_shape(tw__inference *inference)
+tw_status tw__example_shape(tw__inference *inference, const tw__example_attrs *names, int *next)
 {
     const tw_shape *serialized = inference->shapes[0];
     if (serialized->rank > 1)
-        return tw__fail(TW_INVALID_ARGUMENT, "Expected serialized to be a scalar or vector, got shape: %s [Op:ParseExampleV2]",
-                        tw__shape_text(serialized));
-    const tw_attr *sparse = TW_ATTR(inference, "sparse_types"), *dense = TW_ATTR(inference, "Tdense");
-    const tw_attr *ragged = TW_ATTR(inference, "ragged_value_types"), *splits = TW_ATTR(inference, "ragged_split_types");
-    const tw_attr *shapes = TW_ATTR(inference, "dense_shapes");
-    if (sparse->count != TW_ATTR(inference, "num_sparse")->i || ragged->count != splits->count || dense->count != shapes->count)
-        return tw__fail(TW_INVALID_ARGUMENT, "ParseExampleV2: the lists of types and shapes are not equally long");
+        return tw__fail(TW_INVALID_ARGUMENT, "Expected serialized to be a scalar or vector, got shape: %s [Op:%s]",
+                        tw__shape_text(serialized), inference->op->name);
+    const tw_attr *sparse = TW_ATTR(inference, names->sparse), *dense = TW_ATTR(inference, names->dense);
+    const tw_attr *ragged = TW_ATTR(inference, names->ragged), *splits = TW_ATTR(inference, names->splits);
+    const tw_attr *shapes = TW_ATTR(inference, names->shapes);
+    if (sparse->count != TW_ATTR(inference, names->count)->i || ragged->count != splits->count || dense->count != shapes->count)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "the lists of types and shapes are not equally long");
     TW_TRY(need_types(dense));
     TW_TRY(need_types(sparse));
     TW_TRY(need_types(ragged));
@@ -113,7 +115,14 @@ static tw_status parse_shape(tw__inference *inference)
                                           : serialized->rank == 0 ? TW_SHAPE(0)
                                           : serialized->dims[0] < 0 ? TW_SHAPE(-1)
                                                                     : TW_SHAPE(serialized->dims[0] + 1);
+    *next = output;
     return TW_OK;
+}
+
+static tw_status parse_shape(tw__inference *inference)
+{
+    int next;
+    return tw__example_shape(inference, &example_attrs, &next);
 }
 
 /* ---- finding the features ---- */
@@ -355,7 +364,7 @@ static tw_status make_outputs(parser *p)
         TW_TRY(make_sparse(p, i));
     for (int i = 0; i < p->dense; i++) {
         const tw_shape *shape = &p->dense_shapes->shapes[i];
-        const tw_tensor *otherwise = p->kernel->inputs[FIXED_INPUTS + i];
+        const tw_tensor *otherwise = p->kernel->inputs[p->defaults + i];
         bool variable = shape->rank > 0 && shape->dims[0] < 0;
         TW_TRY((variable ? make_variable : make_fixed)(p, p->sparse + i, 3 * p->sparse + i, shape, otherwise));
     }
@@ -364,12 +373,12 @@ static tw_status make_outputs(parser *p)
     return TW_OK;
 }
 
-static tw_status parse_compute(tw__kernel *kernel)
+tw_status tw__example_parse(tw__kernel *kernel, const tw__example_attrs *names, int defaults)
 {
-    parser p = { .kernel = kernel, .sparse_types = TW_ATTR(kernel, "sparse_types"), .dense_types = TW_ATTR(kernel, "Tdense"),
-                 .ragged_types = TW_ATTR(kernel, "ragged_value_types"), .split_types = TW_ATTR(kernel, "ragged_split_types"),
-                 .dense_shapes = TW_ATTR(kernel, "dense_shapes"), .batch = kernel->inputs[0]->count,
-                 .single = kernel->inputs[0]->shape.rank == 0 };
+    parser p = { .kernel = kernel, .sparse_types = TW_ATTR(kernel, names->sparse), .dense_types = TW_ATTR(kernel, names->dense),
+                 .ragged_types = TW_ATTR(kernel, names->ragged), .split_types = TW_ATTR(kernel, names->splits),
+                 .dense_shapes = TW_ATTR(kernel, names->shapes), .batch = kernel->inputs[0]->count,
+                 .single = kernel->inputs[0]->shape.rank == 0, .defaults = defaults };
     p.sparse = p.sparse_types->count;
     p.dense = p.dense_types->count;
     p.ragged = p.ragged_types->count;
@@ -387,6 +396,11 @@ static tw_status parse_compute(tw__kernel *kernel)
     tw__map_free(&p.keys, NULL);
     tw__free(p.found);
     return status;
+}
+
+static tw_status parse_compute(tw__kernel *kernel)
+{
+    return tw__example_parse(kernel, &example_attrs, 5);
 }
 
 TW_OP(ParseExampleV2,

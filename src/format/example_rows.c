@@ -57,9 +57,9 @@ TW_CLASS(example_feature,
     .doc = "What tf.io.parse_example makes of one key: a tensor of a shape (fixed), of as many rows as there are (sequence), a sparse tensor "
            "or ragged rows.");
 
-static const tw_example_feature_args *wanted(const tw_io_parse_example_args *args, int64_t i)
+static const tw_example_feature_args *wanted(tw_objects features, int64_t i)
 {
-    return tw_object_config(args->features.items[i]);
+    return tw_object_config(features.items[i]);
 }
 
 enum { SPARSE, DENSE, RAGGED, KINDS };
@@ -78,13 +78,13 @@ typedef struct request {
     int64_t *number; /* of each feature, among those of its kind */
 } request;
 
-static bool request_new(request *r, const tw_io_parse_example_args *args)
+static bool request_new(request *r, tw_objects features)
 {
-    size_t count = (size_t)args->features.count;
+    size_t count = (size_t)features.count;
     bool good = (r->inputs = tw__alloc_array(count + 5, sizeof *r->inputs)) && (r->split_types = tw__alloc_array(count, sizeof *r->split_types)) &&
                 (r->shapes = tw__alloc_array(count, sizeof *r->shapes)) && (r->number = tw__alloc_array(count, sizeof *r->number));
     for (size_t i = 0; good && i < count; i++)
-        r->number[i] = r->count[kind_of(wanted(args, (int64_t)i))]++;
+        r->number[i] = r->count[kind_of(wanted(features, (int64_t)i))]++;
     for (int kind = 0; good && kind < KINDS; kind++) {
         r->types[kind] = tw__alloc_array(count, sizeof *r->types[kind]);
         r->keys[kind] = tw_tensor_new(TW_STRING, TW_SHAPE(r->count[kind]), NULL);
@@ -123,10 +123,10 @@ static tw_tensor *default_of(const tw_example_feature_args *feature)
     return TW_BINARY(Reshape, feature->default_value, shape);
 }
 
-static tw_status fill_request(request *r, const tw_io_parse_example_args *args)
+static tw_status fill_request(request *r, tw_objects features)
 {
-    for (int64_t i = 0; i < args->features.count; i++) {
-        const tw_example_feature_args *feature = wanted(args, i);
+    for (int64_t i = 0; i < features.count; i++) {
+        const tw_example_feature_args *feature = wanted(features, i);
         int kind = kind_of(feature);
         int64_t n = r->number[i];
         TW_TRY(tw__string_set(r->keys[kind], n, feature->key, strlen(feature->key)));
@@ -153,12 +153,12 @@ static tw_status fill_request(request *r, const tw_io_parse_example_args *args)
 }
 
 /* The outputs in the order of the features: one of a dense, three of a sparse, two of a ragged one. */
-static tw_tensors arrange(const request *r, const tw_io_parse_example_args *args, tw_tensor **made)
+static tw_tensors arrange(const request *r, tw_objects features, tw_tensor **made)
 {
     int64_t sparse = r->count[SPARSE], dense = r->count[DENSE], ragged = r->count[RAGGED], at = 0;
     tw_tensors out = { tw__alloc_array((size_t)(3 * sparse + dense + 2 * ragged), sizeof *out.items), 3 * sparse + dense + 2 * ragged };
-    for (int64_t i = 0; out.items && i < args->features.count; i++) {
-        int kind = kind_of(wanted(args, i));
+    for (int64_t i = 0; out.items && i < features.count; i++) {
+        int kind = kind_of(wanted(features, i));
         int64_t n = r->number[i];
         if (kind == DENSE) {
             out.items[at++] = made[3 * sparse + n];
@@ -181,7 +181,7 @@ static tw_tensors parse(request *r, const tw_io_parse_example_args *args)
     int count = (int)(3 * sparse + dense + 2 * ragged);
     tw_tensor **made = tw__alloc_array((size_t)count, sizeof *made);
     tw_auto tw_tensor *no_names = tw_tensor_new(TW_STRING, TW_SHAPE(0), NULL);
-    if (!made || !no_names || fill_request(r, args) != TW_OK) {
+    if (!made || !no_names || fill_request(r, args->features) != TW_OK) {
         tw__free(made);
         return (tw_tensors){ 0 };
     }
@@ -193,7 +193,7 @@ static tw_tensors parse(request *r, const tw_io_parse_example_args *args)
                               TW_A_TYPES("ragged_split_types", r->split_types, ragged),
                               { .name = "dense_shapes", .kind = TW_ATTR_SHAPES, .count = (int32_t)dense, .shapes = r->shapes } };
     tw_status status = tw__apply(&tw__op_ParseExampleV2, r->inputs, (int)(5 + dense), attrs, sizeof attrs / sizeof *attrs, made, &count);
-    tw_tensors out = status == TW_OK ? arrange(r, args, made) : (tw_tensors){ 0 };
+    tw_tensors out = status == TW_OK ? arrange(r, args->features, made) : (tw_tensors){ 0 };
     for (int i = 0; status == TW_OK && !out.items && i < count; i++)
         tw_release(made[i]);
     tw__free(made);
@@ -206,7 +206,112 @@ TW_API(io_parse_example,
        "dense shape (sparse), or values and row splits (ragged).")
 {
     request r = { 0 };
-    tw_tensors out = request_new(&r, args) ? parse(&r, args) : (tw_tensors){ 0 };
+    tw_tensors out = request_new(&r, args->features) ? parse(&r, args) : (tw_tensors){ 0 };
     request_free(&r);
+    return out;
+}
+
+/* ---- SequenceExamples ---- */
+
+/* Feature lists: fixed ones must be there, sequences may lack. */
+static tw_tensor *may_lack(const request *r, tw_objects features)
+{
+    tw_tensor *made = tw_tensor_new(TW_BOOL, TW_SHAPE(r->count[DENSE]), NULL);
+    for (int64_t i = 0; made && i < features.count; i++) {
+        if (kind_of(wanted(features, i)) == DENSE)
+            ((bool *)made->data)[r->number[i]] = strcmp(wanted(features, i)->kind, "sequence") == 0;
+    }
+    return made;
+}
+
+static tw_status fill_lists(request *r, tw_objects features)
+{
+    for (int64_t i = 0; i < features.count; i++) {
+        const tw_example_feature_args *feature = wanted(features, i);
+        int kind = kind_of(feature);
+        TW_TRY(tw__string_set(r->keys[kind], r->number[i], feature->key, strlen(feature->key)));
+        r->types[kind][r->number[i]] = feature->dtype;
+        if (kind == RAGGED)
+            r->split_types[r->number[i]] = feature->row_splits_dtype;
+        else if (kind == DENSE)
+            r->shapes[r->number[i]] = feature->shape;
+    }
+    return TW_OK;
+}
+
+/* The outputs in the order of the feature lists: values and lengths of a dense one, three tensors of the others. */
+static void arrange_lists(const request *r, tw_objects features, tw_tensor **made, tw_tensor **out)
+{
+    int64_t sparse = r->count[SPARSE], dense = r->count[DENSE], ragged = r->count[RAGGED];
+    for (int64_t i = 0; i < features.count; i++) {
+        int kind = kind_of(wanted(features, i));
+        int64_t first = (kind > SPARSE) * 3 * sparse + (kind > DENSE) * 2 * dense + r->number[i];
+        for (int part = 0; part < (kind == DENSE ? 2 : 3); part++)
+            *out++ = made[first + part * (kind == SPARSE ? sparse : kind == DENSE ? dense : ragged)];
+    }
+}
+
+static tw_tensors parse_sequence(request *c, request *l, const tw_io_parse_sequence_example_args *args)
+{
+    int64_t contexts = 3 * c->count[SPARSE] + c->count[DENSE] + 2 * c->count[RAGGED];
+    int64_t all = contexts + 3 * l->count[SPARSE] + 2 * l->count[DENSE] + 3 * l->count[RAGGED];
+    int count = (int)all;
+    tw_tensor **made = tw__alloc_array((size_t)all + 1, sizeof *made), **inputs = tw__alloc_array((size_t)c->count[DENSE] + 9, sizeof *inputs);
+    tw_auto tw_tensor *no_names = tw_tensor_new(TW_STRING, TW_SHAPE(0), NULL), *lacking = may_lack(l, args->sequence_features);
+    tw_tensors context = { 0 }, out = { 0 };
+    tw_status status = made && inputs && no_names && lacking ? fill_request(c, args->context_features) : tw__error_status();
+    if (status == TW_OK)
+        status = fill_lists(l, args->sequence_features);
+    if (status == TW_OK) {
+        inputs[0] = args->serialized;
+        inputs[1] = args->names ? args->names : no_names;
+        memcpy(inputs + 2, c->keys, sizeof c->keys);
+        memcpy(inputs + 5, l->keys, sizeof l->keys);
+        inputs[8] = lacking;
+        memcpy(inputs + 9, c->inputs + 5, (size_t)c->count[DENSE] * sizeof *inputs);
+        const tw_attr attrs[] = { TW_A_INT("Ncontext_sparse", c->count[SPARSE]), TW_A_TYPES("context_sparse_types", c->types[SPARSE], c->count[SPARSE]),
+                                  TW_A_TYPES("Tcontext_dense", c->types[DENSE], c->count[DENSE]),
+                                  TW_A_TYPES("context_ragged_value_types", c->types[RAGGED], c->count[RAGGED]),
+                                  TW_A_TYPES("context_ragged_split_types", c->split_types, c->count[RAGGED]),
+                                  { .name = "context_dense_shapes", .kind = TW_ATTR_SHAPES, .count = (int32_t)c->count[DENSE], .shapes = c->shapes },
+                                  TW_A_INT("Nfeature_list_sparse", l->count[SPARSE]), TW_A_INT("Nfeature_list_dense", l->count[DENSE]),
+                                  TW_A_TYPES("feature_list_sparse_types", l->types[SPARSE], l->count[SPARSE]),
+                                  TW_A_TYPES("feature_list_dense_types", l->types[DENSE], l->count[DENSE]),
+                                  TW_A_TYPES("feature_list_ragged_value_types", l->types[RAGGED], l->count[RAGGED]),
+                                  TW_A_TYPES("feature_list_ragged_split_types", l->split_types, l->count[RAGGED]),
+                                  { .name = "feature_list_dense_shapes", .kind = TW_ATTR_SHAPES, .count = (int32_t)l->count[DENSE], .shapes = l->shapes } };
+        status = tw__apply(&tw__op_ParseSequenceExampleV2, inputs, (int)(9 + c->count[DENSE]), attrs, sizeof attrs / sizeof *attrs, made, &count);
+    }
+    if (status == TW_OK) {
+        context = arrange(c, args->context_features, made);
+        out = (tw_tensors){ tw__alloc_array((size_t)all + 1, sizeof *out.items), all };
+        if (context.items && out.items) {
+            memcpy(out.items, context.items, (size_t)contexts * sizeof *out.items);
+            arrange_lists(l, args->sequence_features, made + contexts, out.items + contexts);
+        } else {
+            for (int i = 0; i < count; i++)
+                tw_release(made[i]);
+            tw__free(out.items);
+            out = (tw_tensors){ 0 };
+        }
+    }
+    tw__free(context.items);
+    tw__free(made);
+    tw__free(inputs);
+    return out;
+}
+
+TW_API(io_parse_sequence_example,
+       "io._parse_sequence_example(serialized: tensor<string>, context_features: list<example_feature>, sequence_features: list<example_feature>, "
+       "names: tensor<string> = None, name: str = None) -> tensors",
+       "The features of a serialized SequenceExample, or of a vector of them: the tensors of the context as _parse_example gives them, then for each "
+       "feature list values and lengths (fixed; sequence: it may lack), indices, values and dense shape (sparse), or values, outer and inner row "
+       "splits (ragged).")
+{
+    request context = { 0 }, sequence = { 0 };
+    bool good = request_new(&context, args->context_features) && request_new(&sequence, args->sequence_features);
+    tw_tensors out = good ? parse_sequence(&context, &sequence, args) : (tw_tensors){ 0 };
+    request_free(&context);
+    request_free(&sequence);
     return out;
 }

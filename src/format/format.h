@@ -149,6 +149,10 @@ tw_status tw__record_open_packed(tw__record_reader *reader, const char *path, tw
 bool tw__record_next(tw__record_reader *reader);
 void tw__record_close(tw__record_reader *reader);
 
+/* ---- comma-separated values (csv_ops.c) ---- */
+/* The number that a field says, with spaces around it; dtype is int32, int64, float32 or float64. False: it is none. */
+bool tw__csv_number(const char *text, tw_dtype dtype, void *out);
+
 /* ---- NumPy's .npy and .npz (npy.c, npz.c), IDX (idx.c) ---- */
 tw_tensor *tw__npy_read(const char *path);
 /* `name` stands in errors. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "format/format.h"
+#include "op/text/text.h"
 #include "rows.h"
 
 static bool is_directory(const char *path)
@@ -68,7 +69,7 @@ TW_API(gfile_listdir, "io.gfile.listdir(path: str) -> value", "The names in a di
 static bool add_matches(tw_value *list, size_t *room, const char *pattern)
 {
     glob_t found;
-    int result = glob(pattern, 0, NULL, &found);
+    int result = tw__glob(pattern, 0, &found);
     if (result != 0 && result != GLOB_NOMATCH) {
         tw__fail(result == GLOB_NOSPACE ? TW_RESOURCE_EXHAUSTED : TW_UNKNOWN, "%s: the directories could not be read", pattern);
         return false;

@@ -84,6 +84,8 @@ tw_status tw__tensor_message_open(tw_string bytes, tw__tensor_message *message);
 /* The tensor, or, if `limit` >= 0, a vector of its first elements. */
 tw_tensor *tw__tensor_message_read(const tw__tensor_message *message, int64_t limit, size_t *budget);
 tw_status tw__tensor_message_write(tw__text *text, uint32_t number, const tw_tensor *tensor);
+/* The message's fields alone, numbers always in tensor_content: what SerializeTensor and summaries write. */
+tw_status tw__tensor_message_body(tw__text *text, const tw_tensor *tensor);
 
 /* Where functions come from by name, and how they are called in a file. */
 typedef struct tw__function_source {

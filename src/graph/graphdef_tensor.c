@@ -315,3 +315,26 @@ tw_status tw__tensor_message_write(tw__text *text, uint32_t number, const tw_ten
     tw__text_free(&inner);
     return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
+
+tw_status tw__tensor_message_body(tw__text *text, const tw_tensor *tensor)
+{
+    tw__text shape = { 0 };
+    tw__proto_add_varint(text, 1, (uint64_t)tensor->dtype);
+    for (int i = 0; i < tensor->shape.rank; i++) {
+        uint8_t dim[1 + TW_VARINT_MAX] = { 1 << 3 };
+        size_t size = tensor->shape.dims[i] ? 1 + tw__varint_put(dim + 1, (uint64_t)tensor->shape.dims[i]) : 0;
+        tw__proto_add_bytes(&shape, 2, dim, size);
+    }
+    text->failed |= shape.failed;
+    tw__proto_add_bytes(text, 2, shape.data ? shape.data : "", shape.size);
+    tw__text_free(&shape);
+    if (tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT)
+        return tw__fail(TW_INVALID_ARGUMENT, "a tensor of dtype %s can't be written", tw_dtype_name(tensor->dtype));
+    for (int64_t i = 0; tensor->dtype == TW_STRING && i < tensor->count; i++) {
+        tw_string s = tw_tensor_string_at(tensor, i);
+        tw__proto_add_bytes(text, 8, s.data ? s.data : "", s.size);
+    }
+    if (tensor->dtype != TW_STRING && tensor->count)
+        tw__proto_add_bytes(text, 4, tensor->data, (size_t)tensor->count * tw__element_size(tensor->dtype));
+    return TW_OK;
+}

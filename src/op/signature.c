@@ -42,7 +42,7 @@ static int count_parts(const char *text)
     int depth = 0, count = text && *text ? 1 : 0;
     for (const char *p = text; p && *p; p++) {
         depth += (*p == '{' || *p == '(' || *p == '[') - (*p == '}' || *p == ')' || *p == ']');
-        count += *p == ',' && depth == 0;
+        count += *p == ',' && depth == 0 && p[1] != '\''; /* not one in quotes */
     }
     return count;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
+#include "graph/graphdef.h"
 #include "rows.h"
 #include "summary/summary.h"
 
@@ -121,31 +122,6 @@ static void add_nested(tw__text *text, uint32_t number, tw__text *inner)
     tw__text_free(inner);
 }
 
-static tw_status add_tensor(tw__text *text, const tw_tensor *tensor)
-{
-    tw__text shape = { 0 };
-    tw__proto_add_varint(text, 1, (uint64_t)tensor->dtype);
-    for (int i = 0; i < tensor->shape.rank; i++) {
-        tw__text dimension = { 0 };
-        if (tensor->shape.dims[i])
-            tw__proto_add_varint(&dimension, 1, (uint64_t)tensor->shape.dims[i]);
-        add_nested(&shape, 2, &dimension);
-    }
-    add_nested(text, 2, &shape);
-    if (tensor->dtype == TW_STRING) {
-        for (int64_t i = 0; i < tensor->count; i++) {
-            tw_string s = tw_tensor_string_at(tensor, i);
-            tw__proto_add_bytes(text, 8, s.data ? s.data : "", s.size);
-        }
-        return TW_OK;
-    }
-    if (tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT)
-        return tw__fail(TW_INVALID_ARGUMENT, "WriteSummary: a tensor of dtype %s can't be written", tw_dtype_name(tensor->dtype));
-    if (tensor->count)
-        tw__proto_add_bytes(text, 4, tensor->data, (size_t)tensor->count * tw__element_size(tensor->dtype));
-    return TW_OK;
-}
-
 static tw_status add_event(tw__kernel *kernel, uint32_t what, tw__text *data, tw_status status)
 {
     tw__summary_resource *resource = status == TW_OK ? resource_of(kernel, true) : NULL;
@@ -167,7 +143,7 @@ static tw_status write_compute(tw__kernel *kernel)
     tw__text summary = { 0 }, value = { 0 }, tensor = { 0 };
     if (tag.size)
         tw__proto_add_bytes(&value, 1, tag.data, tag.size);
-    tw_status status = add_tensor(&tensor, kernel->inputs[2]);
+    tw_status status = tw__tensor_message_body(&tensor, kernel->inputs[2]);
     add_nested(&value, 8, &tensor);
     if (metadata.size)
         tw__proto_add_bytes(&value, 9, metadata.data, metadata.size);

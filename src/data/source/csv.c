@@ -1,8 +1,5 @@
 /* Comma-separated values: CSVDatasetV2. A record ends at a line's end outside of quotes; a field in quotes may hold delimiters, line ends and, doubled,
  * quotes. A field that is empty, or says the na_value, has its default; one without a default is required. */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "data/data.h"
 #include "data/source/stream.h"
 #include "rows.h"
@@ -149,8 +146,7 @@ static tw_tensor *not_valid(const csv_dataset *self, int column, const char *tex
 
 static tw_tensor *value_of(const csv_dataset *self, int column, const tw__text *field)
 {
-    const char *text = field->data ? field->data : "", *start = text + strspn(text, " \t");
-    char *end = NULL;
+    const char *text = field->data ? field->data : "";
     if (field->size == 0 || strcmp(text, self->na_value) == 0) {
         tw_tensor *value = self->defaults[column];
         if (value->count == 1)
@@ -161,18 +157,15 @@ static tw_tensor *value_of(const csv_dataset *self, int column, const tw__text *
     tw_dtype dtype = self->base.dtypes[column];
     if (dtype == TW_STRING)
         return tw_tensor_string(text, field->size);
-    errno = 0;
-    if (dtype == TW_INT32 || dtype == TW_INT64) {
-        long long value = strtoll(start, &end, 10);
-        bool fits = !errno && (dtype == TW_INT64 || (value >= INT32_MIN && value <= INT32_MAX));
-        if (end == start || end[strspn(end, " \t")] || !fits)
-            return not_valid(self, column, text);
-        return dtype == TW_INT64 ? tw_tensor_int64(value) : tw_tensor_int((int32_t)value);
-    }
-    double value = dtype == TW_FLOAT32 ? (double)strtof(start, &end) : strtod(start, &end);
-    if (end == start || end[strspn(end, " \t")])
+    union {
+        int32_t i32;
+        int64_t i64;
+        float f32;
+        double f64;
+    } value;
+    if (!tw__csv_number(text, dtype, &value))
         return not_valid(self, column, text);
-    return dtype == TW_FLOAT32 ? tw_tensor_float((float)value) : tw_tensor_double(value);
+    return tw_tensor_new(dtype, TW_SCALAR, &value);
 }
 
 /* What is left of a record after an error is passed over. */

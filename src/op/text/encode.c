@@ -6,23 +6,27 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
+void tw__base64_add(tw__text *text, tw_string s, bool pad)
+{
+    for (size_t k = 0; k < s.size; k += 3) {
+        size_t left = s.size - k < 3 ? s.size - k : 3;
+        uint32_t bits = 0;
+        for (size_t j = 0; j < 3; j++)
+            bits = bits << 8 | (j < left ? (unsigned char)s.data[k + j] : 0);
+        char out[4];
+        for (size_t j = 0; j < 4; j++)
+            out[j] = j <= left ? alphabet[bits >> (18 - 6 * j) & 63] : '=';
+        tw__text_bytes(text, out, pad ? 4 : left + 1);
+    }
+}
+
 static tw_status encode_compute(tw__kernel *kernel)
 {
     bool pad = TW_ATTR(kernel, "pad")->b;
     tw__text text = { 0 };
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < kernel->outputs[0]->count; i++) {
-        tw_string s = tw__strings(kernel->inputs[0])[i];
-        for (size_t k = 0; k < s.size; k += 3) {
-            size_t left = s.size - k < 3 ? s.size - k : 3;
-            uint32_t bits = 0;
-            for (size_t j = 0; j < 3; j++)
-                bits = bits << 8 | (j < left ? (unsigned char)s.data[k + j] : 0);
-            char out[4];
-            for (size_t j = 0; j < 4; j++)
-                out[j] = j <= left ? alphabet[bits >> (18 - 6 * j) & 63] : '=';
-            tw__text_bytes(&text, out, pad ? 4 : left + 1);
-        }
+        tw__base64_add(&text, tw__strings(kernel->inputs[0])[i], pad);
         status = tw__string_from_text(kernel->outputs[0], i, &text);
     }
     tw__text_free(&text);

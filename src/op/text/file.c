@@ -103,11 +103,22 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+int tw__glob(const char *pattern, int flags, glob_t *found)
+{
+    size_t fixed = strcspn(pattern, "*?["), folder = strcspn(pattern, "/");
+    if (!pattern[fixed] || folder < fixed)
+        return glob(pattern, flags, NULL, found);
+    char *here = tw__format("./%s", pattern); /* names in the current directory begin with ./ */
+    int result = here ? glob(here, flags, NULL, found) : GLOB_NOSPACE;
+    tw__free(here);
+    return result;
+}
+
 /* The files of one pattern, added to the list; those that begin with a dot too, but for . and .. themselves. */
 static tw_status add_matching(const char *pattern, char ***items, size_t *count, size_t *capacity)
 {
     glob_t found;
-    int result = glob(pattern, GLOB_NOSORT | GLOB_PERIOD, NULL, &found);
+    int result = tw__glob(pattern, GLOB_NOSORT | GLOB_PERIOD, &found);
     if (result == GLOB_NOMATCH)
         return TW_OK;
     if (result == GLOB_NOSPACE)

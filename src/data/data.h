@@ -136,6 +136,8 @@ tw_status tw__dataset_apply(struct tw_dataset *self, const tw_op *op, tw_tensor 
  * elements are like the input's, or as `specs` say (taken, too). */
 tw_status tw__dataset_step(struct tw_dataset *self, const struct tw_dataset *input, tw_spec *specs, const tw_op *op, tw_tensor *const *further,
                            int count, const tw_attr *attrs, int attr_count);
+/* Specs from the numbers of dtypes, and for each the rank (-1: unknown) and the dimensions (-1: unknown), one behind the other; for tw__free. */
+tw_spec *tw__data_specs(tw_ints types, tw_ints shapes);
 /* An argument of the kind number as an int64 scalar; a new reference. */
 tw_tensor *tw__data_number(double value, void *object, const char *what);
 /* The graph function behind a `function` argument, for elements of these specs. A new reference; NULL: an error. */

@@ -285,20 +285,23 @@ TW_METHOD(dataset_cardinality, "data.Dataset.cardinality(self: dataset, name: st
 
 /* ---- a dataset of a variant tensor ---- */
 
-static tw_status read_specs(const tw_dataset_variant_args *args, tw_spec *specs)
+tw_spec *tw__data_specs(tw_ints types, tw_ints shapes)
 {
     int64_t at = 0;
-    for (int64_t i = 0; i < args->types.count; i++) {
-        if (at >= args->shapes.count || args->shapes.items[at] > TW_MAX_RANK || args->shapes.items[at] > args->shapes.count - at - 1)
-            return tw__fail(TW_INVALID_ARGUMENT, "_VariantDataset: shapes end too early");
-        specs[i].dtype = (tw_dtype)args->types.items[i];
-        specs[i].shape = (tw_shape){ .rank = (int32_t)args->shapes.items[at++] };
+    tw_spec *specs = tw__alloc_array((size_t)types.count + 1, sizeof *specs);
+    for (int64_t i = 0; specs && i < types.count; i++) {
+        bool there = at < shapes.count && shapes.items[at] <= TW_MAX_RANK && shapes.items[at] <= shapes.count - at - 1;
+        specs[i].dtype = (tw_dtype)types.items[i];
+        if (!there || !tw__dtype_is_valid(specs[i].dtype)) {
+            tw__fail(TW_INVALID_ARGUMENT, there ? "a dataset: there is no dtype %d" : "a dataset: shapes end too early", (int)specs[i].dtype);
+            tw__free(specs);
+            return NULL;
+        }
+        specs[i].shape = (tw_shape){ .rank = (int32_t)shapes.items[at++] };
         for (int d = 0; d < specs[i].shape.rank; d++)
-            specs[i].shape.dims[d] = args->shapes.items[at++];
-        if (!tw__dtype_is_valid(specs[i].dtype))
-            return tw__fail(TW_INVALID_ARGUMENT, "_VariantDataset: there is no dtype %d", (int)specs[i].dtype);
+            specs[i].shape.dims[d] = shapes.items[at++];
     }
-    return TW_OK;
+    return specs;
 }
 
 static tw_status variant_init(void *pointer, const void *arguments)
@@ -311,13 +314,11 @@ static tw_status variant_init(void *pointer, const void *arguments)
     if (!args->types.given && !(inner = tw__dataset_of("_VariantDataset", args->variant)))
         return tw__error_status();
     int count = inner ? inner->count : (int)args->types.count;
-    self->specs = tw__alloc_array((size_t)count + 1, sizeof *self->specs);
+    self->specs = inner ? tw__alloc_array((size_t)count + 1, sizeof *self->specs) : tw__data_specs(args->types, args->shapes);
     if (!self->specs)
         return tw__error_status();
     for (int i = 0; inner && i < count; i++)
         self->specs[i] = (tw_spec){ inner->dtypes[i], inner->shapes[i] };
-    if (!inner)
-        TW_TRY(read_specs(args, self->specs));
     self->count = count;
     self->variant = tw_retain(args->variant);
     return TW_OK;

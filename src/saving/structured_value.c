@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "api/tensor_spec.h"
+#include "rows.h"
 #include "saving/saved_model.h"
 
 enum { DEPTH = 64, SPARSE_SPEC = 1, RAGGED_SPEC = 3, BUDGET = 1 << 28 };
@@ -447,4 +448,22 @@ bool tw__value_spec(const tw_value *value, tw_spec *spec)
     const tw_tensor_spec *found = value->object;
     *spec = (tw_spec){ found->dtype, found->shape };
     return true;
+}
+
+/* ---- for datasets' files ---- */
+
+TW_API(structure_bytes, "data._structure_bytes(structure: value) -> tensor", "A structure of specs as the bytes of a StructuredValue.")
+{
+    tw__text text = { 0 };
+    tw_tensor *made = write_into(&text, &args->structure, 0) == TW_OK && !text.failed ? tw_tensor_string(text.data ? text.data : "", text.size) : NULL;
+    tw__text_free(&text);
+    return made;
+}
+
+TW_API(structure_read, "data._structure_of(bytes: tensor<string>) -> value", "The structure whose bytes these are.")
+{
+    tw_value value = { .kind = TW_VALUE_NONE };
+    if (tw__structured_read(tw_tensor_string_at(args->bytes, 0), &value) != TW_OK)
+        value = (tw_value){ .kind = TW_VALUE_NONE };
+    return value;
 }

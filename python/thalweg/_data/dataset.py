@@ -56,6 +56,18 @@ def _state_spec(before, after):
     return structure.transform(leaf, before)
 
 
+def _batch_spec(spec, size):
+    """The spec of a batch of what is no tensor itself; tensors' own are found by C."""
+    if isinstance(spec, tf.TensorSpec) or not hasattr(spec, "_batched"):
+        return spec
+    batched = spec._batched()
+    if isinstance(size, int) and isinstance(batched, tf.RaggedTensorSpec):
+        return tf.RaggedTensorSpec([size, *batched.shape[1:]], batched.dtype, batched.ragged_rank, batched.row_splits_dtype)
+    if isinstance(size, int) and isinstance(batched, tf.SparseTensorSpec):
+        return tf.SparseTensorSpec([size, *batched.shape[1:]], batched.dtype)
+    return batched
+
+
 class Methods:
     """What is put onto the type tf.data.Dataset."""
 
@@ -74,9 +86,11 @@ class Methods:
     def from_tensor_slices(tensors, name=None):
         """A dataset of the rows of tensors."""
         value = structure.normalize(tensors)
-        if any(type(v).__name__ == "RaggedTensor" for v in structure.flatten(value)):
-            from thalweg._data import ragged
-            return ragged.slices(value)
+        if all(v is None for v in structure.flatten(value)):
+            raise ValueError("Invalid `element`. `element` should not be empty.")
+        if any(type(v).__name__ in ("RaggedTensor", "SparseTensor") for v in structure.flatten(value)):
+            tensors, spec = structure.rows_of(value)
+            return finish(rows._TensorSliceDataset(tensors), spec, exact=True)
         return finish(rows._TensorSliceDataset(structure.tensors_of(value)), structure.spec_of(value))
 
     @staticmethod
@@ -134,6 +148,8 @@ class Methods:
         if not structure.same(choice_dataset.element_spec, tf.TensorSpec([], tf.int64)):
             raise TypeError("Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are %r." %
                             (choice_dataset.element_spec,))
+        if any(_kinds(d.element_spec) != _kinds(datasets[0].element_spec) for d in datasets):
+            raise TypeError("Invalid `datasets`. `datasets` must have compatible element specs.")
         return finish(rows._DirectedInterleaveDataset(choice_dataset, list(datasets), stop_on_empty_dataset), datasets[0].element_spec)
 
     @staticmethod
@@ -151,15 +167,18 @@ class Methods:
             weighted = False
             if weights is None:
                 weights = [1.0 / len(datasets)] * len(datasets)
+            length = weights.shape[0] if hasattr(weights, "shape") and len(weights.shape) else len(weights)
+            if length != len(datasets):
+                raise ValueError("Invalid `weights`. `weights` should have the same length as `datasets` but got `len(weights)=%s` vs. "
+                                 "`len(datasets)=%d`." % (length, len(datasets)))
+            if not stop_on_empty_dataset and not _core.is_symbolic(weights):
+                keep = [i for i, w in enumerate(weights.numpy() if hasattr(weights, "numpy") else weights) if w > 0]
+                if len(keep) < len(datasets):
+                    datasets = [datasets[i] for i in keep]
+                    weights = tf.gather(weights, keep) if _core.is_tensor(weights) else [weights[i] for i in keep]
             weights = tf.convert_to_tensor(weights)
             if weights.dtype not in (tf.float32, tf.float64):
                 raise TypeError("Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is %s." % weights.dtype)
-            if weights.shape.rank != 1 or weights.shape[0] != len(datasets):
-                raise ValueError("Invalid `weights`. `weights` should have the same length as `datasets` but got `len(weights)=%s` vs. "
-                                 "`len(datasets)=%d`." % (weights.shape[0] if weights.shape.rank else None, len(datasets)))
-            keep = [i for i, w in enumerate(weights.numpy()) if w > 0] if tf.executing_eagerly() else range(len(datasets))
-            if stop_on_empty_dataset is False and len(keep) < len(datasets):
-                datasets, weights = [datasets[i] for i in keep], tf.gather(weights, list(keep))
             fixed = tf.expand_dims(tf.math.log(weights, name="logits"), 0)
         numbers = tf.data.Dataset.random(seed=seed, rerandomize_each_iteration=rerandomize_each_iteration).batch(2)
 
@@ -204,8 +223,8 @@ class Methods:
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None):
         """Elements stacked, batch_size at a time."""
-        spec = structure.transform(lambda s: s._batched() if hasattr(s, "_batched") else s, self.element_spec)
         drop_remainder = bool(drop_remainder)
+        spec = structure.transform(lambda s: _batch_spec(s, batch_size if drop_remainder else None), self.element_spec)
         if num_parallel_calls is None:
             return finish(rows._BatchDataset(self, batch_size, drop_remainder), spec)
         return finish(rows._ParallelBatchDataset(self, batch_size, _calls(num_parallel_calls), drop_remainder, _determinism(deterministic)), spec)
@@ -253,7 +272,8 @@ class Methods:
     def _predicate(self, predicate, name):
         f = Traced(predicate, name, self.element_spec)
         if not (isinstance(f.output_spec, tf.TensorSpec) and f.output_spec.dtype == tf.bool and f.output_spec.shape.is_compatible_with([])):
-            raise ValueError("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is %r." % (f.output_spec,))
+            raise ValueError("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor%s%r." % (
+                " but its return type is" if name == "take_while" else ", but its return type is ", f.output_spec))
         return f
 
     def concatenate(self, dataset, name=None):
@@ -296,7 +316,14 @@ class Methods:
 
     def unbatch(self, name=None):
         """The rows of elements."""
-        return finish(rows._UnbatchDataset(self), structure.transform(lambda s: s._row() if hasattr(s, "_row") else s, self.element_spec))
+        source = self
+        if any(isinstance(s, (tf.RaggedTensorSpec, tf.SparseTensorSpec)) for s in structure.flatten(self.element_spec)):
+            def rows_of(*element):
+                tensors, _ = structure.rows_of(element if type(self.element_spec) is tuple else element[0])
+                return tuple(tensors)
+            rows_of.autograph_do_not_convert = True
+            source = self.map(rows_of)
+        return finish(rows._UnbatchDataset(source), structure.transform(lambda s: s._row() if hasattr(s, "_row") else s, self.element_spec))
 
     def reduce(self, initial_state, reduce_func, name=None):
         """What is left of a state after a function of it and an element was called with every element."""
@@ -316,7 +343,10 @@ class Methods:
         if not isinstance(f.output_spec, tuple) or len(f.output_spec) != 2:
             raise TypeError("Invalid `scan_func`. `scan_func` should return a pair consisting of new state and the output value but its return type "
                             "is %r." % (f.output_spec,))
-        relaxed = _state_spec(spec, f.output_spec[0])
+        try:
+            relaxed = _state_spec(spec, f.output_spec[0])
+        except TypeError as error:
+            raise TypeError("Invalid `scan_func`. %s" % str(error).replace(" but got", ", got")) from None
         if not structure.same(relaxed, spec):
             f = Traced(scan_func, "scan", relaxed, self.element_spec, unpack=False)
         return finish(rows._ScanDataset(self, structure.tensors_of(state, spec), f.graph_function), f.output_spec[1])
@@ -336,8 +366,7 @@ class Methods:
     def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
         """Elements grouped by a key, each group as the dataset that a function makes of it."""
         if (window_size is None) == (window_size_func is None):
-            raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified, but not %s." % (
-                "both" if window_size is not None else "neither"))
+            raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
         if window_size_func is None:
             def window_size_func(_):
                 return tf.convert_to_tensor(window_size, dtype=tf.int64)
@@ -364,7 +393,7 @@ class Methods:
     def unique(self, name=None):
         """The elements that did not come before."""
         for spec in structure.flatten(self.element_spec):
-            if not isinstance(self.element_spec, tf.TensorSpec) or spec.dtype not in (tf.int32, tf.int64, tf.string):
+            if getattr(spec, "dtype", None) not in (tf.int32, tf.int64, tf.string):
                 raise TypeError("`tf.data.Dataset.unique` does not support type %s -- only `tf.int32`, `tf.int64`, and `tf.string` are supported." %
                                 (getattr(spec, "dtype", spec),))
         return finish(rows._UniqueDataset(self), self.element_spec)
@@ -375,8 +404,63 @@ class Methods:
 
     def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=tf.int64, name=None):
         """Elements of different shapes stacked as ragged tensors."""
-        from thalweg._data import ragged
-        return ragged.ragged_batch(self, batch_size, drop_remainder, row_splits_dtype)
+        def spec_of(spec):
+            if not isinstance(spec, tf.TensorSpec) or spec.shape.rank is None or spec.shape.is_fully_defined():
+                return spec
+            return tf.RaggedTensorSpec(spec.shape, spec.dtype, max(i for i, d in enumerate(spec.shape) if d is None), row_splits_dtype)
+        specs = structure.transform(spec_of, self.element_spec)
+
+        def as_variant(value, spec):
+            if not isinstance(spec, tf.RaggedTensorSpec) or not _core.is_tensor(value):
+                return value
+            if spec.ragged_rank:
+                value = tf.RaggedTensor.from_tensor(value, ragged_rank=spec.ragged_rank, row_splits_dtype=row_splits_dtype)
+            return spec._tensors(value)[0]
+
+        def as_variants(*element):
+            element = element if type(specs) is tuple else element[0]
+            found = iter(structure.flatten(specs))
+            return structure.transform(lambda value: as_variant(value, next(found)), element)
+        as_variants.autograph_do_not_convert = True
+        return finish(self.map(as_variants), specs, exact=True).batch(batch_size, drop_remainder)
+
+    def sparse_batch(self, batch_size, row_shape, name=None):
+        """Elements of different shapes stacked as sparse tensors with rows of one shape."""
+        shape = tf.TensorShape(row_shape)
+
+        def as_sparse(value):
+            dims = [-1 if d is None else d for d in shape.as_list()]
+            fits = tf.reduce_all(tf.shape(value, tf.int64) <= tf.where(tf.constant(dims, tf.int64) < 0, tf.int64.max, tf.constant(dims, tf.int64))) \
+                if value.shape.rank in (None, shape.rank) else tf.constant(False)
+            text = tf.strings.format("Input element had shape ({}) that is incompatible with the row shape (%s)." % dims, tf.shape(value))
+            with tf.control_dependencies([tf.debugging.Assert(fits, [text])]):
+                indices = tf.where(tf.ones(tf.shape(value), tf.bool))
+            return tf.SparseTensor(indices, tf.reshape(value, [-1]), tf.where(tf.constant(dims, tf.int64) < 0, tf.shape(value, tf.int64), dims))
+        if isinstance(self.element_spec, tf.TensorSpec) and self.element_spec.shape.rank not in (None, shape.rank):
+            raise tf.errors.InvalidArgumentError(None, None, "Input element had shape (%s) that is incompatible with the row shape (%s)." % (
+                self.element_spec.shape.as_list(), shape.as_list()))
+        return self.map(as_sparse).batch(batch_size)
+
+    def rebatch(self, batch_size, drop_remainder=False, name=None):
+        """The rows of batches in batches of another size, or of several in turns."""
+        made = rows._RebatchDataset(self, tf.convert_to_tensor(batch_size, tf.int64), bool(drop_remainder))
+        return finish(made, self.element_spec)
+
+    def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
+        """(class, element) pairs, elements left out by chance so that classes come as often as a distribution says."""
+        from thalweg._data import resample
+        return resample.resampled(self, class_func, target_dist, initial_dist, seed)
+
+    def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
+        """Writes the elements into files under a path, which Dataset.load reads."""
+        from thalweg._data import saved
+        saved.save(self, path, compression, shard_func, checkpoint_args)
+
+    @staticmethod
+    def load(path, element_spec=None, compression=None, reader_func=None):
+        """The dataset that Dataset.save wrote under a path."""
+        from thalweg._data import saved
+        return saved.load(path, element_spec, compression, reader_func)
 
     def options(self):
         """The options that were set."""

@@ -22,6 +22,8 @@ def fill(found):
     data.FixedLengthRecordDataset = files.FixedLengthRecordDataset
     data.Iterator = iterators.OwnedIterator
     data.DatasetSpec, data.IteratorSpec = structure.DatasetSpec, iterators.IteratorSpec
+    _structure = structure
+    data.NumpyIterator = iterators.NumpyIterator
     data.AUTOTUNE, data.INFINITE_CARDINALITY, data.UNKNOWN_CARDINALITY = -1, -1, -2
     experimental = sys.modules["thalweg.data.experimental"] = types.ModuleType("thalweg.data.experimental")
     data.experimental = experimental
@@ -43,7 +45,7 @@ def fill(found):
         transformation.__name__ = name
         transformation.__doc__ = "Dataset.%s as a function of a dataset, for Dataset.apply." % name
         return transformation
-    for name in ("ignore_errors", "unique", "scan", "take_while", "group_by_window", "bucket_by_sequence_length", "unbatch"):
+    for name in ("ignore_errors", "unique", "scan", "take_while", "group_by_window", "bucket_by_sequence_length", "unbatch", "rejection_resample"):
         setattr(experimental, name, method(name))
     experimental.enumerate_dataset = lambda start=0: lambda dataset: dataset.enumerate(start)
     experimental.dense_to_ragged_batch = lambda *args, **kwargs: lambda dataset: dataset.ragged_batch(*args, **kwargs)
@@ -63,3 +65,70 @@ def fill(found):
         return lambda given: given.shuffle(buffer_size, seed).repeat(count)
     experimental.shuffle_and_repeat = shuffle_and_repeat
     experimental.get_structure = lambda given: given.element_spec
+    experimental.dense_to_sparse_batch = lambda batch_size, row_shape: lambda given: given.sparse_batch(batch_size, row_shape)
+    experimental.load = data.Dataset.load
+
+    def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
+        """Dataset.save."""
+        dataset.save(path, compression, shard_func, checkpoint_args)
+    experimental.save = save
+
+    def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False, buffer_output_elements=None, prefetch_input_elements=None):
+        """interleave with a thread per open dataset."""
+        return lambda given: given.interleave(map_func, cycle_length, block_length, num_parallel_calls=cycle_length)
+    experimental.parallel_interleave = parallel_interleave
+
+    def prefetch_to_device(device, buffer_size=None):
+        """prefetch; the processor is the only device."""
+        return lambda given: given.prefetch(buffer_size)
+    experimental.prefetch_to_device = prefetch_to_device
+    experimental.copy_to_device = lambda target_device, source_device="/cpu:0": lambda given: given
+    experimental.to_variant = lambda dataset: dataset._variant_tensor
+    experimental.from_variant = lambda variant, structure: _structure.dataset_of_variant(variant, structure)
+
+    def from_list(elements, name=None):
+        """The members of a list."""
+        if not elements:
+            raise ValueError("Invalid `elements`. `elements` should not be empty.")
+        parts = [structure.flatten(structure.normalize(e)) for e in elements]
+        stacked = iter([tf.stack(column) for column in zip(*parts)])
+        return data.Dataset.from_tensor_slices(structure.transform(lambda _: next(stacked), structure.normalize(elements[0])))
+    experimental.from_list = from_list
+
+    class TFRecordWriter:
+        """Writes a dataset of strings into a TFRecord file."""
+
+        def __init__(self, filename, compression_type=None):
+            self._filename, self._compression = filename, compression_type
+
+        def write(self, dataset):
+            """Writes all elements."""
+            if not isinstance(dataset, data.Dataset):
+                raise TypeError("Invalid `dataset.` Expected a `tf.data.Dataset` object but got %s." % type(dataset))
+            if not structure.same(dataset.element_spec, tf.TensorSpec([], tf.string)):
+                raise TypeError("Invalid `dataset`. Expected a`dataset` that produces scalar `tf.string` elements, but got a dataset which produces "
+                                "elements with shapes %s and types %s." % (dataset.element_spec.shape, dataset.element_spec.dtype))
+            with tf.io.TFRecordWriter(self._filename, self._compression) as writer:
+                for record in dataset:
+                    writer.write(record.numpy())
+    experimental.TFRecordWriter = TFRecordWriter
+
+    def make_batched_features_dataset(file_pattern, batch_size, features, reader=None, label_key=None, reader_args=None, num_epochs=None, shuffle=True,
+                                      shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None, reader_num_threads=None,
+                                      parser_num_threads=None, sloppy_ordering=False, drop_final_batch=False):
+        """Batches of parsed Examples of files."""
+        reader = reader or data.TFRecordDataset
+        given = data.Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+        given = given.interleave(lambda name: reader(name, *(reader_args or ())), cycle_length=reader_num_threads or 1)
+        if shuffle:
+            given = given.shuffle(shuffle_buffer_size, shuffle_seed)
+        if num_epochs != 1:
+            given = given.repeat(num_epochs)
+        given = given.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
+        given = given.map(lambda records: tf.io.parse_example(records, features))
+        if label_key:
+            if label_key not in features:
+                raise ValueError("The `label_key` provided (%r) must be one of the `features` keys: %s." % (label_key, features.keys()))
+            given = given.map(lambda parsed: (parsed, parsed.pop(label_key)))
+        return given.prefetch(data.AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
+    experimental.make_batched_features_dataset = make_batched_features_dataset

@@ -62,7 +62,7 @@ def padding(spec, padded_shapes, padding_values):
 def _shapes(spec, given):
     """Members of nested shapes; a shape may be a list or a tuple of numbers."""
     if not structure.is_nested(spec):
-        return [given]
+        return [[given] if isinstance(given, int) else given]
     if isinstance(spec, dict):
         return [leaf for key in sorted(spec) for leaf in _shapes(spec[key], given[key])]
     if not isinstance(given, (tuple, list)) or len(given) != len(spec):
@@ -73,11 +73,11 @@ def _shapes(spec, given):
 def _value_tensor(value, spec):
     if value is None:
         return tf.constant("" if spec.dtype == tf.string else False if spec.dtype == tf.bool else 0, dtype=spec.dtype)
-    value = tf.convert_to_tensor(value) if _core.is_tensor(value) else tf.convert_to_tensor(value, dtype=spec.dtype)
+    value = tf.convert_to_tensor(value)
     if value.shape.rank != 0:
         raise ValueError("Padding value %s should be a scalar." % (value,))
     if value.dtype != spec.dtype:
-        raise TypeError("Padding value tensor with dtype %s does not match the expected dtype %s of the corresponding input component." % (
+        raise TypeError("Invalid `padding_values`. `padding_values` values type %s does not match type %s of the corresponding input component." % (
             value.dtype, spec.dtype))
     return value
 
@@ -104,7 +104,11 @@ def bucket(dataset, element_length_func, boundaries, batch_sizes, padded_shapes,
             return grouped.batch(size, drop_remainder=drop_remainder)
         filler = None
         if pad_to_bucket_boundary:
-            limit = tf.constant(list(boundaries), dtype=tf.int64)[number] - 1
+            last = tf.constant(len(batch_sizes) - 1, dtype=tf.int64)
+            check = tf.debugging.assert_less(number, last, message="When pad_to_bucket_boundary=True, elements must have length < "
+                                             "max(bucket_boundaries).")
+            with tf.control_dependencies([check] if check is not None else []):
+                limit = tf.constant(list(boundaries), dtype=tf.int64)[number] - 1
             filler = limit
         shapes = padded_shapes or structure.transform(lambda s: s.shape, dataset.element_spec)
         if filler is not None:

@@ -96,7 +96,77 @@ class OptionalSpec:
         return "OptionalSpec(%r)" % (self._element_spec,)
 
 
-_OWN = (DatasetSpec, NoneTensorSpec, OptionalSpec)
+class _Composite:
+    """What datasets ask of the specs of values that one variant tensor carries: put onto RaggedTensorSpec and SparseTensorSpec."""
+
+    _count = 1
+
+    def _ragged_tensors(self, value):
+        return [_ragged_variant(value, self.row_splits_dtype, False)]
+
+    def _ragged_value(self, tensors):
+        rank = self.ragged_rank
+        parts = tf.raw_ops.RaggedTensorFromVariant(encoded_ragged=next(tensors), input_ragged_rank=-1, output_ragged_rank=rank, Tvalues=self.dtype,
+                                                   Tsplits=self.row_splits_dtype)
+        splits, values = list(parts[0]), parts[1]
+        if self.shape.rank is not None:
+            values.set_shape([None if rank else self.shape[0], *self.shape[rank + 1:]] if self.shape.rank > rank else None)
+        return tf.RaggedTensor.from_nested_row_splits(values, splits, validate=False) if rank else values
+
+    def _ragged_batched(self):
+        return tf.RaggedTensorSpec([None, *self.shape], self.dtype, self.ragged_rank + 1, self.row_splits_dtype)
+
+    def _ragged_row(self):
+        if self.ragged_rank == 0:
+            return tf.TensorSpec(self.shape[1:], self.dtype)
+        return tf.RaggedTensorSpec(self.shape[1:], self.dtype, self.ragged_rank - 1, self.row_splits_dtype)
+
+    def _sparse_tensors(self, value):
+        return [tf.raw_ops.SerializeSparse(sparse_indices=value.indices, sparse_values=value.values, sparse_shape=value.dense_shape,
+                                           out_type=tf.variant)]
+
+    def _sparse_value(self, tensors):
+        indices, values, shape = tf.raw_ops.DeserializeSparse(serialized_sparse=next(tensors), dtype=self.dtype)
+        rank = self.shape.rank
+        indices.set_shape([None, rank])
+        shape.set_shape([rank])
+        return tf.SparseTensor(indices, values, shape)
+
+
+def _ragged_variant(value, splits_dtype, batched):
+    """A ragged tensor, or a dense one of ragged rank 0, as a variant; or its rows as a vector of them."""
+    ragged = type(value).__name__ == "RaggedTensor"
+    return tf.raw_ops.RaggedTensorToVariant(rt_nested_splits=list(value.nested_row_splits) if ragged else [],
+                                            rt_dense_values=value.flat_values if ragged else value, Tsplits=splits_dtype, batched_input=batched)
+
+
+def _teach():
+    ragged, sparse, own = tf.RaggedTensorSpec, tf.SparseTensorSpec, _Composite
+    for spec, shape in ((ragged, tf.TensorShape([])), (sparse, tf.TensorShape([3]))):
+        spec._count, spec._flat = 1, [(tf.variant, shape)]
+    ragged._tensors, ragged._value, ragged._batched, ragged._row, ragged._ragged = (
+        own._ragged_tensors, own._ragged_value, own._ragged_batched, own._ragged_row, True)
+    sparse._tensors, sparse._value = own._sparse_tensors, own._sparse_value
+    sparse._batched = lambda self: tf.SparseTensorSpec([None, *self.shape], self.dtype)
+    sparse._row = lambda self: tf.SparseTensorSpec(self.shape[1:], self.dtype)
+
+
+_teach()
+
+
+def rows_of(value):
+    """The flat tensors whose rows are the rows of a value, and the spec of a row."""
+    def leaf(v):
+        kind = type(v).__name__
+        if kind == "RaggedTensor":
+            return _ragged_variant(v, v.row_splits.dtype, True), v._type_spec._row()
+        if kind == "SparseTensor":
+            made = tf.raw_ops.SerializeManySparse(sparse_indices=v.indices, sparse_values=v.values, sparse_shape=v.dense_shape, out_type=tf.variant)
+            return made, tf.SparseTensorSpec(v.shape[1:], v.dtype)
+        return v, tf.TensorSpec(v.shape[1:] if v.shape.rank else [], v.dtype)
+    pairs = [leaf(v) for v in flatten(value)]
+    specs = iter([spec for _, spec in pairs])
+    return [tensor for tensor, _ in pairs], transform(lambda v: next(specs), value)
 
 
 def is_nested(value):
@@ -168,15 +238,9 @@ def _leaf_spec(value):
         return DatasetSpec(value.element_spec)
     if type(value).__name__ == "Optional" and hasattr(value, "_variant_tensor"):
         return OptionalSpec(value.element_spec)
-    if hasattr(value, "_in_datasets"):
+    if hasattr(value, "_in_datasets") or type(value).__name__ in ("RaggedTensor", "SparseTensor"):
         return value._type_spec
-    _refuse_composite(value)
     return tf.TensorSpec(value.shape, value.dtype)
-
-
-def _refuse_composite(value):
-    if type(value).__name__ in ("RaggedTensor", "SparseTensor"):
-        raise NotImplementedError("datasets of %ss are not supported; make their tensors the members of the elements" % type(value).__name__)
 
 
 def normalize(value):

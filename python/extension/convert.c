@@ -352,6 +352,13 @@ static tw_tensor *pack(PyObject *value, tw_dtype dtype, tw__py_how how)
         members[i] = item ? tw__py_to_tensor(item, dtype, how) : NULL;
         if (members[i] && dtype == TW_DTYPE_NONE)
             dtype = members[i]->dtype;
+        if (members[i] && members[i]->dtype != dtype && tw__dtype_is_integer(dtype) && tw__dtype_is_integer(members[i]->dtype)) {
+            tw_tensor *cast = tw_cast(members[i], dtype); /* [rows, 2] where rows is an int64 tensor */
+            tw_release(members[i]);
+            members[i] = cast;
+            if (!cast)
+                tw__py_raise();
+        }
         good = members[i] != NULL;
         Py_XDECREF(item);
     }

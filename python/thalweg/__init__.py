@@ -95,6 +95,9 @@ def _io_later(name):
 
 def _train_later(name):
     """The messages of tf.train, likewise."""
+    if name == "checkpoints_iterator":
+        from thalweg import _records
+        return _records.checkpoints_iterator
     if name not in _EXAMPLES:
         raise AttributeError("module 'thalweg.train' has no attribute %r" % name)
     from thalweg import _messages
@@ -117,6 +120,32 @@ def _summary_experimental_later(name):
         raise AttributeError("module 'thalweg.summary.experimental' has no attribute %r" % name)
     from thalweg import _summary
     return _summary.SummaryScope
+
+
+def _profiler_later(name):
+    """The context managers of tf.profiler.experimental, likewise."""
+    from thalweg import _summary
+    if name not in _summary.PROFILER:
+        raise AttributeError("module 'thalweg.profiler.experimental' has no attribute %r" % name)
+    return _summary.PROFILER[name]
+
+
+def make_ndarray(tensor):
+    """The NumPy array of a TensorProto."""
+    return io.parse_tensor(tensor.SerializeToString(), as_dtype(tensor.dtype)).numpy()  # noqa: F821
+
+
+def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
+    """The TensorProto of a value."""
+    from thalweg import _messages
+    if hasattr(values, "SerializeToString"):
+        return values
+    made = convert_to_tensor(values, dtype)  # noqa: F821
+    if shape is not None:
+        if verify_shape and made.shape != TensorShape(shape):  # noqa: F821
+            raise TypeError("Expected Tensor's shape: %s, got %s." % (tuple(TensorShape(shape)), tuple(made.shape)))  # noqa: F821
+        made = reshape(made, shape) if size(made) == reduce_prod(constant(shape, int64)) or not allow_broadcast else broadcast_to(made, shape)  # noqa: F821
+    return _messages.TensorProto.FromString(io._tensor_message(made).numpy())  # noqa: F821
 
 
 def _contrib_later(name):
@@ -187,6 +216,7 @@ keras.losses.Reduction = _Reduction  # noqa: F821
 _EXAMPLES = ("Example", "SequenceExample", "Features", "Feature", "BytesList", "FloatList", "Int64List", "FeatureLists", "FeatureList")
 io.__getattr__, train.__getattr__ = _io_later, _train_later  # noqa: F821
 summary.__getattr__, summary.experimental.__getattr__ = _summary_later, _summary_experimental_later  # noqa: F821
+profiler.experimental.__getattr__ = _profiler_later  # noqa: F821
 
 
 def _module(name, **members):
@@ -374,6 +404,7 @@ def _dirs():
     add(summary, members("_summary", "SUMMARY"))  # noqa: F821
     add(keras.backend, members("_backend", "BACKEND"))  # noqa: F821
     add(summary.experimental, lambda: ["summary_scope"])  # noqa: F821
+    add(profiler.experimental, members("_summary", "PROFILER"))  # noqa: F821
     add(contrib.summary, members("_summary", "CONTRIB"))
     add(tpu.experimental, members("_cluster", "TPU"))
     for module in (data, compat, compat.v1, compat.v2, distribute):  # noqa: F821

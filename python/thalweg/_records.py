@@ -70,4 +70,25 @@ def tf_record_iterator(path, options=None):
         yield data
 
 
+def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):
+    """The newest checkpoint of a directory, and each newer one when it comes; ends after `timeout` seconds without one, if timeout_fn agrees."""
+    import time
+    last = None
+    while True:
+        began = time.time()
+        found = tf.train.latest_checkpoint(checkpoint_dir)
+        while found is None or found == last:
+            if timeout is not None and time.time() - began + 1 > timeout:
+                break
+            time.sleep(1)
+            found = tf.train.latest_checkpoint(checkpoint_dir)
+        if found is None or found == last:
+            if timeout_fn is None or timeout_fn():
+                return
+            continue
+        last, began = found, time.time()
+        yield found
+        time.sleep(max(0, began + min_interval_secs - time.time()))
+
+
 IO = {name: globals()[name] for name in ("TFRecordOptions", "TFRecordWriter")}

@@ -1,4 +1,5 @@
 """tf.summary: what wants Python's own protocols over the library's rows (src/summary): with, messages, traces of functions."""
+import collections
 import os
 
 import thalweg as tf
@@ -36,11 +37,15 @@ class SummaryWriter(_rows._SummaryWriter):
 
     def as_default(self, step=None):
         """with writer.as_default(): summaries go to it, with that step if they have none of their own."""
+        if isinstance(self, _NoopWriter):
+            return _Context(self)
         self._open()
         return _Context(self, writer=self, step=step)
 
     def set_as_default(self, step=None):
         """From now on summaries of this thread go to it."""
+        if isinstance(self, _NoopWriter):
+            return
         self._open()
         _rows._set_default(self)
         if step is not None:
@@ -62,9 +67,13 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
                              ".v2" if filename_suffix is None else str(filename_suffix))
 
 
+class _NoopWriter(SummaryWriter):
+    """A writer that writes nothing, and leaves the default as it is."""
+
+
 def create_noop_writer():
     """A writer that writes nothing."""
-    return SummaryWriter()
+    return _NoopWriter()
 
 
 def flush(writer=None, name=None):
@@ -177,6 +186,46 @@ def trace_off(stop=True):
         _rows._profile_end()
     _trace = _function.traced = None
 
+
+# ---- tf.profiler.experimental ----
+
+class Profile:
+    """with tf.profiler.experimental.Profile(logdir): a profile of what runs inside."""
+
+    def __init__(self, logdir, options=None):
+        self._logdir, self._options = logdir, options
+
+    def __enter__(self):
+        tf.profiler.experimental.start(os.fspath(self._logdir), self._options)
+
+    def __exit__(self, *exception):
+        tf.profiler.experimental.stop()
+
+
+class Trace:
+    """with tf.profiler.experimental.Trace(name, …): a named part of a profile. Profiles have the steps of functions only."""
+
+    def __init__(self, name, **kwargs):
+        self._name = name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def set_metadata(self, **kwargs):
+        """More about the part."""
+
+
+class ProfilerOptions(collections.namedtuple("ProfilerOptions", ["host_tracer_level", "python_tracer_level", "device_tracer_level", "delay_ms"])):
+    """Options of profiles, for TensorFlow's own profiler."""
+
+    def __new__(cls, host_tracer_level=2, python_tracer_level=0, device_tracer_level=1, delay_ms=None):
+        return super().__new__(cls, host_tracer_level, python_tracer_level, device_tracer_level, delay_ms)
+
+
+PROFILER = {"Profile": Profile, "Trace": Trace, "ProfilerOptions": ProfilerOptions}
 
 # ---- TensorFlow 1's names ----
 

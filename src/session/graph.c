@@ -210,27 +210,43 @@ TW_METHOD(graph_collection_names, "Graph._collection_names(self: graph) -> value
     return list;
 }
 
-TW_METHOD(graph_push_controls, "Graph._push_controls(self: graph, operations: list<operation>, clear: bool)",
-          "Nodes made from now on follow these; clear: those of outer scopes do not count.")
+static tw_status push_controls(tw__graph *graph, tw_objects operations, bool clear)
 {
-    int64_t count = args->operations.count;
-    tw__node **nodes = tw__alloc_array((size_t)count + 1, sizeof *nodes);
-    for (int64_t i = 0; nodes && i < count; i++) {
-        const struct tw_operation *operation = args->operations.items[i];
-        if (operation->graph != args->self->graph) {
+    tw__node **nodes = tw__alloc_array((size_t)operations.count + 1, sizeof *nodes);
+    for (int64_t i = 0; nodes && i < operations.count; i++) {
+        const struct tw_operation *operation = operations.items[i];
+        if (operation->graph != graph) {
             tw__free(nodes);
             return tw__fail(TW_VALUE_ERROR, "Operation %s is not an element of this graph.", operation->node->name);
         }
         nodes[i] = operation->node;
     }
-    tw_status status = nodes ? tw__control_push(args->self->graph, nodes, (int)count, args->clear) : TW_RESOURCE_EXHAUSTED;
+    tw_status status = nodes ? tw__control_push(graph, nodes, (int)operations.count, clear) : TW_RESOURCE_EXHAUSTED;
     tw__free(nodes);
     return status;
+}
+
+TW_METHOD(graph_push_controls, "Graph._push_controls(self: graph, operations: list<operation>, clear: bool)",
+          "Nodes made from now on follow these; clear: those of outer scopes do not count.")
+{
+    return push_controls(args->self->graph, args->operations, args->clear);
 }
 
 TW_METHOD(graph_pop_controls, "Graph._pop_controls(self: graph)", "Ends what push_controls began.")
 {
     tw__control_pop(args->self->graph);
+    return TW_OK;
+}
+
+TW_API(v1_push_controls, "compat.v1._push_controls(operations: list<operation>, clear: bool)", "The same for the graph that is being made, a function's too.")
+{
+    return tw__tracing ? push_controls(tw__tracing, args->operations, args->clear) : TW_OK;
+}
+
+TW_API(v1_pop_controls, "compat.v1._pop_controls()", "Ends what push_controls began.")
+{
+    if (tw__tracing)
+        tw__control_pop(tw__tracing);
     return TW_OK;
 }
 

@@ -144,3 +144,31 @@ TW_API(summary_profile_end, "summary._profile_end(outdir: str = None)",
     tw__events_free(empty);
     return status;
 }
+
+/* ---- tf.profiler ---- */
+
+static char *profile_directory; /* of the profiler that runs; or NULL */
+
+TW_API(profiler_start, "profiler.experimental.start(logdir: str, options: value = None)",
+       "From now on the steps of functions are noted, for files under a directory.")
+{
+    tw__lock_take(&lock);
+    bool busy = running;
+    tw__lock_give(&lock);
+    if (busy)
+        return tw__fail(TW_ALREADY_EXISTS, "Another profiler is running.");
+    tw__free(profile_directory);
+    profile_directory = tw__strdup(args->logdir ? args->logdir : "");
+    return profile_directory ? tw_summary_profile_begin() : tw__error_status();
+}
+
+TW_API(profiler_stop, "profiler.experimental.stop(save: bool = True)", "Ends the profiler, and writes what it noted.")
+{
+    char *directory = profile_directory;
+    profile_directory = NULL;
+    if (!directory)
+        return tw__fail(TW_UNAVAILABLE, "Cannot export profiling results. No profiler is running.");
+    tw_status status = tw_summary_profile_end(.outdir = args->no_save ? NULL : directory);
+    tw__free(directory);
+    return status;
+}

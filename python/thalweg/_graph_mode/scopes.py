@@ -49,10 +49,10 @@ class name_scope:
 
 
 class control_dependencies_of:
-    """with graph.control_dependencies(operations)"""
+    """with graph.control_dependencies(operations); without a graph: of the one that is being made"""
 
     def __init__(self, graph, inputs):
-        self._graph, self._inputs = graph, inputs
+        self._graph, self._inputs = graph or tf.compat.v1, inputs
         self._operations = None if inputs is None else [o for o in map(self._operation, inputs) if o is not None]
 
     def _operation(self, value):
@@ -81,7 +81,7 @@ def control_dependencies(control_inputs):
     """with tf.control_dependencies(operations): operations made inside run after these."""
     if _core.executing_eagerly():
         return _Nothing()
-    return tf.compat.v1.get_default_graph().control_dependencies(control_inputs)
+    return control_dependencies_of(None, control_inputs)
 
 
 class _Nothing:

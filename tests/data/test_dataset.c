@@ -106,6 +106,48 @@ static void batches(void **state)
     tw_tensors_free(&sum);
 }
 
+static tw_tensors parity(void *user, tw_tensors in)
+{
+    (void)user;
+    tw_auto tw_tensor *two = tw_tensor_int64(2);
+    return tw_give(tw_math_floormod(in.items[0], two));
+}
+
+static tw_tensors same(void *user, tw_tensors in)
+{
+    (void)user;
+    return tw_give(tw_retain(in.items[0]));
+}
+
+static tw_tensors shard_behind_shard(void *user, tw_tensors in)
+{
+    (void)user;
+    tw_dataset *shards = tw_dataset_variant(in.items[0], .types = TW_INTS(TW_VARIANT), .shapes = TW_INTS(0));
+    tw_auto tw_dataset *flat = tw_dataset_flat_map(shards, tw_function_new(same, NULL), .element = tw_dataset_range(TW_ZERO, 1));
+    return tw_give(flat ? tw_dataset_variant_tensor(flat) : NULL);
+}
+
+static void files_keep_datasets(void **state)
+{
+    (void)state;
+    char place[] = "/tmp/thalweg_saved_XXXXXX", remove[100];
+    assert_non_null(mkdtemp(place));
+    tw_auto tw_tensor *path = tw_tensor_string(place, strlen(place)), *sizes = tw_tensor_new(TW_INT64, TW_SHAPE(2), (int64_t[]){ 1, 4 });
+    tw_auto tw_dataset *saved = tw_dataset_save(tw_dataset_range(TW_ZERO, 5), path, tw_function_new(parity, NULL), .use_shard_func = true);
+    EXPECT(saved, 0, 1, 2, 3, 4);
+    tw_auto tw_dataset *loaded = tw_dataset_load(path, tw_function_new(shard_behind_shard, NULL), TW_INTS(TW_INT64), TW_INTS(0));
+    EXPECT(loaded, 0, 2, 4, 1, 3);
+    tw_auto tw_tensor *count = tw_dataset_cardinality(loaded);
+    assert_int_equal(tw_tensor_int_at(count, 0), 5);
+    tw_auto tw_dataset *rebatched = tw_dataset_rebatch(tw_dataset_batch(tw_dataset_range(TW_ZERO, 5), 2), sizes);
+    EXPECT(rebatched, 0, 1);
+    tw_auto tw_tensor *nowhere = tw_tensor_string("/nowhere", 8);
+    assert_null(tw_dataset_load(nowhere, tw_function_new(shard_behind_shard, NULL), TW_INTS(TW_INT64), TW_INTS(0)));
+    expect_error(TW_NOT_FOUND, "/nowhere/snapshot.metadata");
+    snprintf(remove, sizeof remove, "rm -r '%s'", place);
+    assert_int_equal(system(remove), 0);
+}
+
 static void mistakes(void **state)
 {
     (void)state;
@@ -175,7 +217,8 @@ static void lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_nest), cmocka_unit_test(batches), cmocka_unit_test(mistakes), cmocka_unit_test(no_memory), cmocka_unit_test(lines),
+        cmocka_unit_test(steps_nest), cmocka_unit_test(batches),   cmocka_unit_test(files_keep_datasets),
+        cmocka_unit_test(mistakes),   cmocka_unit_test(no_memory), cmocka_unit_test(lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,3 +66,15 @@ def test_what_is_left_out_says_so():
             made()
     with pytest.raises(AttributeError):
         v1.no_such_name
+
+
+def test_print(capfd):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        x = tf.constant([1., 2., 3., 4.])
+        printed = v1.Print(x, [x, tf.constant([["a", "b"]]), 3], "hello ", first_n=2)
+        gradient, = v1.gradients(printed * 2., x)
+        with v1.Session() as session:
+            for _ in range(3):
+                assert session.run([printed, gradient])[1].tolist() == [2., 2., 2., 2.]
+    assert capfd.readouterr().err == "hello [1 2 3...][[a b]][3]\n" * 2

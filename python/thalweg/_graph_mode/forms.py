@@ -124,7 +124,16 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
         raise ValueError("`rate` must be provided. Received: rate=None")
     if keep_prob is not None and rate is not None:
         raise ValueError("Cannot specify both 'rate' and 'keep_prob'.")
-    return tf.nn.dropout(x, rate=1 - keep_prob if rate is None else rate, noise_shape=noise_shape, seed=seed, name=name)
+    rate = 1 - keep_prob if rate is None else rate
+    if not _core.is_symbolic(rate):
+        return tf.nn.dropout(x, rate=rate, noise_shape=noise_shape, seed=seed, name=name)
+    with _v1.name_scope(name or "dropout"):  # a rate that is fed
+        x = tf.convert_to_tensor(x)
+        rate = tf.cast(rate, x.dtype)
+        kept = tf.random.uniform(tf.shape(x) if noise_shape is None else noise_shape, seed=seed, dtype=x.dtype) >= rate
+        out = tf.where(kept, x * (1.0 / (1.0 - rate)), tf.zeros([], x.dtype))
+        out.set_shape(x.shape)
+        return out
 
 
 def conv2d(input, filter=None, strides=None, padding=None, use_cudnn_on_gpu=True, data_format="NHWC", dilations=(1, 1, 1, 1), name=None, filters=None):
@@ -152,7 +161,8 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         if len(params) != 1:
             raise NotImplementedError("embedding_lookup: a table in several parts is not supported")
         params = params[0]
-    return tf.gather(params, ids, name=name)
+    with _v1.name_scope(name or "embedding_lookup"):
+        return tf.identity(tf.gather(params, ids))
 
 
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):

@@ -117,6 +117,12 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     return tf.numpy_function(func, inp, Tout, name=name)
 
 
+def Print(input_, data, message=None, first_n=None, summarize=None, name=None):  # noqa: N802 - TensorFlow's name
+    """The input; whenever it is computed, a line with the data goes to stderr."""
+    return tf.raw_ops.Print(input=tf.convert_to_tensor(input_), data=[tf.convert_to_tensor(d) for d in data], message=message or "",
+                            first_n=-1 if first_n is None else first_n, summarize=3 if summarize is None else summarize, name=name)
+
+
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
     """Draws of classes."""
     return tf.random.categorical(logits, num_samples, dtype=output_dtype or tf.int64, seed=seed, name=name)
@@ -342,7 +348,7 @@ class colocate_with:
             _v1._pop_colocation()
 
 
-_OWN = (AggregationMethod, Dimension, SparseTensorValue, dimension_value, dimension_at_index, sparse_placeholder, py_func, multinomial, random_gamma,
+_OWN = (AggregationMethod, Dimension, SparseTensorValue, dimension_value, dimension_at_index, sparse_placeholder, py_func, Print, multinomial, random_gamma,
         count_up_to, decode_raw, decode_csv, parse_example, parse_single_example, string_to_number, substr, string_split, reduce_join,
         verify_tensor_all_finite, sparse_to_dense, space_to_batch, batch_to_space, reverse_sequence, clip_by_average_norm, is_numeric_tensor,
         matrix_transpose, unique_with_counts, no_regularizer, make_template, op_scope, assert_variables_initialized, get_seed, colocate_with)

@@ -160,7 +160,7 @@ class Row:
         self.path, arguments, result = m.groups()
         self.result, self.result_word = "NONE", None
         members = re.match(r"list<(\w+)>$", result or "")
-        arrays = re.match(r"(tensors?)<(\w+)>$", result or "")  # numpy, or the op whose outputs' names the results have
+        arrays = re.match(r"(tensors?|value)<(\w+)>$", result or "")  # numpy, or the op whose outputs' names the results have
         if arrays:
             self.result, self.result_word = PLAIN[arrays.group(1)], arrays.group(2)
         elif members:

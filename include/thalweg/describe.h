@@ -134,7 +134,7 @@ typedef struct tw_signature {
     int16_t field_count;
     uint16_t args_size, name_offset; /* of the argument that names nodes of graphs; 0: there is none */
     tw_kind result;
-    const char *result_word;   /* class id of a handle; "numpy": tensors that Python gets as NumPy arrays ("-> tensor<numpy>") */
+    const char *result_word;   /* class id of a handle; "numpy": tensors that Python gets as NumPy arrays ("-> tensor<numpy>", "-> value<numpy>") */
     void (*body)(void);        /* the row's function, whatever its type is: tw_signature_invoke calls it. NULL for classes */
     const char *doc;
     const tw_class *class_row; /* for classes */

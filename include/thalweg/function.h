@@ -133,6 +133,15 @@ TW_API_FUNCTION tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies
 #define tw_case(predicates, bodies, ...) TW_CASE_(predicates, bodies, __VA_ARGS__, .tw_ = 0)
 #define TW_CASE_(predicates, bodies, user, ...) tw_case_(predicates, bodies, user, &(tw_case_args){ __VA_ARGS__ })
 
+/* ---- C functions inside of graphs ---- */
+
+/* A C function as an operation: called at once, or, in a graph, whenever its node runs, in program order. It gets tensors with elements, and
+ * gives new ones of the dtypes that are told. Operations that it calls can be differentiated: of a graph's node the gradient is that of
+ * its last run. A graph may be kept: `user` must live as long as the process calls it. */
+typedef tw_status (*tw_host_body)(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count);
+TW_API_FUNCTION tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count,
+                                           tw_tensor **outputs);
+
 #ifdef __cplusplus
 }
 #endif

@@ -18,25 +18,6 @@ PyObject *tw__py_is_tracing(PyObject *self, PyObject *unused)
     return PyBool_FromLong(tw__tracing != NULL);
 }
 
-/* The value of a tensor if it is known: its own, or that of a constant of a graph; else None. */
-PyObject *tw__py_static_value(PyObject *self, PyObject *tensor)
-{
-    (void)self;
-    if (!TW_IS_TENSOR(tensor))
-        return tw__py_error(PyExc_TypeError, "a tensor is expected, got %R", Py_TYPE(tensor));
-    tw_tensor *t = TW_TENSOR(tensor);
-    if (t->node && !t->symbolic_value)
-        Py_RETURN_NONE;
-    return tw__py_wrap_tensor(tw_retain(t->node ? t->symbolic_value : t));
-}
-
-static void release_all(tw_tensor **tensors, int count)
-{
-    for (int i = 0; tensors && i < count; i++)
-        tw_release(tensors[i]);
-    tw__free(tensors);
-}
-
 /* The outputs of a node as a list; the node gets its name. */
 static PyObject *finish(tw_status status, tw_tensor **outputs, int count, const char *name)
 {
@@ -45,7 +26,7 @@ static PyObject *finish(tw_status status, tw_tensor **outputs, int count, const 
     if (status == TW_OK)
         status = tw__control_results(outputs, count);
     PyObject *list = status == TW_OK ? tw__py_wrap_list(outputs, count) : tw__py_raise();
-    release_all(outputs, count);
+    tw__py_release_all(outputs, count);
     return list;
 }
 
@@ -120,7 +101,7 @@ PyObject *tw__py_while(PyObject *self, PyObject *arguments)
             tw__py_raise();
         } else {
             list = tw__py_wrap_list(outputs, count);
-            release_all(outputs, count);
+            tw__py_release_all(outputs, count);
             outputs = NULL;
         }
     } else if (!PyErr_Occurred()) {
@@ -129,7 +110,7 @@ PyObject *tw__py_while(PyObject *self, PyObject *arguments)
     tw_release(limit);
     tw__free(outputs);
     tw__free(shapes);
-    release_all(tensors, count);
+    tw__py_release_all(tensors, count);
     return list;
 }
 
@@ -154,7 +135,7 @@ static bool read_specs(PyObject *list, tw_spec *specs, bool *joined)
 static PyObject *give(tw_status status, tw_tensor **outputs, int count)
 {
     PyObject *list = status == TW_OK ? tw__py_wrap_list(outputs, count) : tw__py_raise();
-    release_all(outputs, count);
+    tw__py_release_all(outputs, count);
     return list;
 }
 
@@ -184,7 +165,7 @@ PyObject *tw__py_map_rows(PyObject *self, PyObject *arguments)
     }
     tw__free(specs);
     tw__free(joined);
-    release_all(tensors, count);
+    tw__py_release_all(tensors, count);
     return list;
 }
 
@@ -206,8 +187,8 @@ PyObject *tw__py_fold_rows(PyObject *self, PyObject *arguments)
         tw_status status = tw__fold_rows(&folding, &outputs, &output_count);
         list = give(status, outputs, output_count);
     }
-    release_all(tensors, count);
-    release_all(state, initial_count);
+    tw__py_release_all(tensors, count);
+    tw__py_release_all(state, initial_count);
     return list;
 }
 
@@ -237,6 +218,6 @@ PyObject *tw__py_case(PyObject *self, PyObject *arguments)
         tw__py_raise();
     }
     tw__free(branches);
-    release_all(tensors, count);
+    tw__py_release_all(tensors, count);
     return list;
 }

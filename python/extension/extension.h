@@ -60,7 +60,7 @@ extern PyTypeObject *tw__py_tensor_type, *tw__py_eager_type, *tw__py_symbolic_ty
 #define TW_IS_TENSOR(o) (Py_TYPE(o) == tw__py_eager_type || Py_TYPE(o) == tw__py_symbolic_type)
 #define TW_TENSOR(o) (((tw__py_tensor *)(o))->tensor)
 PyObject *tw__py_custom_gradient(PyObject *self, PyObject *arguments); /* gradients.c */
-PyObject *tw__py_without_tapes(PyObject *self, PyObject *function);
+PyObject *tw__py_recompute_grad(PyObject *self, PyObject *arguments);
 PyObject *tw__py_gradients(PyObject *self, PyObject *arguments);
 PyObject *tw__py_wrap_gradient(tw_tensor *gradient); /* takes it: a tensor, slices (tf.IndexedSlices), or NULL: None */
 PyObject *tw__py_wrap_tensor(tw_tensor *tensor); /* takes it; NULL raises the thread's error */
@@ -119,6 +119,22 @@ const tw_shape *tw__py_shape_of(PyObject *value);       /* of a TensorShape */
 bool tw__py_shapes_start(PyObject *module);
 
 /* ---- operators and indices (operators.c, index.c) ---- */
+/* The slots of operators. Who uses them has functions of these names, made of its own binary(what, left, right) and unary(what, self). */
+#define TW_BINARY_SLOT(name_, what_)                        \
+    static PyObject *name_(PyObject *left, PyObject *right) \
+    {                                                       \
+        return binary(what_, left, right);                  \
+    }
+#define TW_UNARY_SLOT(name_, what_)         \
+    static PyObject *name_(PyObject *self)  \
+    {                                       \
+        return unary(what_, self);          \
+    }
+#define TW_NUMBER_SLOTS                                                                                                                       \
+    { Py_nb_add, add }, { Py_nb_subtract, subtract }, { Py_nb_multiply, multiply }, { Py_nb_true_divide, true_divide },                       \
+        { Py_nb_floor_divide, floor_divide }, { Py_nb_remainder, modulo }, { Py_nb_power, power }, { Py_nb_matrix_multiply, matrix_multiply }, \
+        { Py_nb_and, and }, { Py_nb_or, or }, { Py_nb_xor, xor }, { Py_nb_negative, negative }, { Py_nb_absolute, absolute },                 \
+        { Py_nb_invert, invert }
 extern PyType_Slot tw__py_operator_slots[]; /* number protocol and comparison; ends in {0} */
 PyObject *tw__py_compare(PyObject *self, PyObject *other, int which);
 PyObject *tw__py_subscript(PyObject *self, PyObject *key);
@@ -257,6 +273,12 @@ void tw__py_training_start(void); /* training.c: what fit asks of subclasses and
 PyObject *tw__py_trace_and_call(PyObject *self, PyObject *arguments);
 tw_tensor **tw__py_read_tensors(PyObject *value, int *count); /* new references in an array from tw__alloc; NULL: an exception is set */
 PyObject *tw__py_wrap_list(tw_tensor *const *tensors, int count);
+static inline void tw__py_release_all(tw_tensor **tensors, int count) /* and the array, from tw__alloc */
+{
+    for (int i = 0; tensors && i < count; i++)
+        tw_release(tensors[i]);
+    tw__free(tensors);
+}
 /* A Python function of flat tensors as the body of a tw__function; it is the context. */
 tw_status tw__py_flat_body(void *context, tw_tensor *const *arguments, int argument_count, tw_tensor ***outputs, int *output_count);
 
@@ -265,7 +287,6 @@ PyObject *tw__py_is_tracing(PyObject *self, PyObject *unused);
 void tw__py_origin_start(void); /* nodes of graphs know where they were made */
 PyObject *tw__py_in_function(PyObject *self, PyObject *unused);
 PyObject *tw__py_cond(PyObject *self, PyObject *arguments);
-PyObject *tw__py_static_value(PyObject *self, PyObject *tensor);
 PyObject *tw__py_switch(PyObject *self, PyObject *arguments);
 PyObject *tw__py_while(PyObject *self, PyObject *arguments);
 PyObject *tw__py_map_rows(PyObject *self, PyObject *arguments);

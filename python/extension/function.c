@@ -300,7 +300,7 @@ PyObject *tw__py_function_call(PyObject *self, PyObject *const *arguments, size_
                     tw__naming_explain(naming, signature->id, *(const char **)(args + function->name_at));
                 tw__py_raise();
             } else {
-                if (tw__tracing && result.kind == TW_VALUE_TENSOR && signature->role == TW_ROLE_FUNCTION)
+                if (tw__tracing && result.kind == TW_VALUE_TENSOR && signature->role == TW_ROLE_FUNCTION && !function->gives_arrays)
                     result.tensor = tw__py_into_graph(result.tensor);
                 if (naming.graph) {
                     named = *(const char **)(args + function->name_at);

@@ -1,13 +1,8 @@
-/* For the Python side of tf.custom_gradient and tf.gradients (_gradients.py): lists of tensors in, lists out. */
+/* For the Python side of tf.custom_gradient, tf.recompute_grad and tf.gradients (_gradients.py): lists of tensors in, lists out. */
+#include <thalweg/gradient.h>
+
 #include "extension.h"
 #include "function/function.h"
-
-static void release_all(tw_tensor **tensors, int count)
-{
-    for (int i = 0; tensors && i < count; i++)
-        tw_release(tensors[i]);
-    tw__free(tensors);
-}
 
 /* ---- gradients that users define ---- */
 
@@ -69,20 +64,53 @@ PyObject *tw__py_custom_gradient(PyObject *self, PyObject *arguments)
         tw__py_raise();
     }
     tw_release(custom);
-    release_all(made, result_count);
-    release_all(given, input_count);
-    release_all(outputs, result_count);
+    tw__py_release_all(made, result_count);
+    tw__py_release_all(given, input_count);
+    tw__py_release_all(outputs, result_count);
     return list;
 }
 
-/* function(), unseen by tapes. */
-PyObject *tw__py_without_tapes(PyObject *self, PyObject *function)
+/* A Python function of a list of tensors as a body. */
+static tw_tensors call_body(void *user, tw_tensors inputs)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *given = tw__py_wrap_list(inputs.items, (int)inputs.count);
+    PyObject *result = given ? PyObject_CallFunctionObjArgs(user, given, NULL) : NULL;
+    int count = 0;
+    tw_tensor **made = result ? tw__py_read_tensors(result, &count) : NULL;
+    tw_tensors out = made ? (tw_tensors){ made, count } : TW_GIVE_FAILURE;
+    if (!made)
+        tw__py_failed();
+    Py_XDECREF(given);
+    Py_XDECREF(result);
+    tw__py_leave(state);
+    return out;
+}
+
+static void end_body(void *user)
+{
+    tw__py_lock_state state = tw__py_enter();
+    Py_XDECREF((PyObject *)user);
+    tw__py_leave(state);
+}
+
+/* (function, tensors): the list that the function makes of the list, whose gradient makes it again. */
+PyObject *tw__py_recompute_grad(PyObject *self, PyObject *arguments)
 {
     (void)self;
-    tw__tape_stack hidden = tw__tapes_hide();
-    PyObject *result = PyObject_CallFunctionObjArgs(function, NULL);
-    tw__tapes_show(hidden);
-    return result;
+    PyObject *function, *inputs;
+    if (!PyArg_ParseTuple(arguments, "OO", &function, &inputs))
+        return NULL;
+    int count = 0;
+    tw_tensor **given = tw__py_read_tensors(inputs, &count);
+    if (!given)
+        return NULL;
+    Py_INCREF(function);
+    tw_tensors results = tw_recompute_grad(call_body, function, end_body, (tw_tensors){ given, count });
+    PyObject *list = results.items ? tw__py_wrap_list(results.items, (int)results.count) : tw__py_raise();
+    tw_tensors_free(&results);
+    tw__py_release_all(given, count);
+    return list;
 }
 
 /* ---- tf.gradients ---- */

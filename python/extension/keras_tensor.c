@@ -123,21 +123,16 @@ static PyObject *unary(const char *path, PyObject *self)
     return out;
 }
 
-#define BINARY(name, path)                                 \
-    static PyObject *name(PyObject *left, PyObject *right) \
-    {                                                      \
-        return binary(path, left, right);                  \
-    }
-BINARY(add, "__operators__.add")
-BINARY(subtract, "math.subtract")
-BINARY(multiply, "math.multiply")
-BINARY(true_divide, "math.truediv")
-BINARY(floor_divide, "compat.v1.floor_div")
-BINARY(modulo, "math.floormod")
-BINARY(matrix_multiply, "linalg.matmul")
-BINARY(and, "math.logical_and")
-BINARY(or, "math.logical_or")
-BINARY(xor, "math.logical_xor")
+TW_BINARY_SLOT(add, "__operators__.add")
+TW_BINARY_SLOT(subtract, "math.subtract")
+TW_BINARY_SLOT(multiply, "math.multiply")
+TW_BINARY_SLOT(true_divide, "math.truediv")
+TW_BINARY_SLOT(floor_divide, "compat.v1.floor_div")
+TW_BINARY_SLOT(modulo, "math.floormod")
+TW_BINARY_SLOT(matrix_multiply, "linalg.matmul")
+TW_BINARY_SLOT(and, "math.logical_and")
+TW_BINARY_SLOT(or, "math.logical_or")
+TW_BINARY_SLOT(xor, "math.logical_xor")
 
 static PyObject *power(PyObject *left, PyObject *right, PyObject *modulus)
 {
@@ -145,20 +140,9 @@ static PyObject *power(PyObject *left, PyObject *right, PyObject *modulus)
     return binary("math.pow", left, right);
 }
 
-static PyObject *negative(PyObject *self)
-{
-    return unary("math.negative", self);
-}
-
-static PyObject *absolute(PyObject *self)
-{
-    return unary("math.abs", self);
-}
-
-static PyObject *invert(PyObject *self)
-{
-    return unary("math.logical_not", self);
-}
+TW_UNARY_SLOT(negative, "math.negative")
+TW_UNARY_SLOT(absolute, "math.abs")
+TW_UNARY_SLOT(invert, "math.logical_not")
 
 static PyObject *compare(PyObject *self, PyObject *other, int which)
 {
@@ -222,20 +206,7 @@ static PyObject *str(PyObject *self)
 }
 
 PyType_Slot tw__py_keras_tensor_slots[] = {
-    { Py_nb_add, add },
-    { Py_nb_subtract, subtract },
-    { Py_nb_multiply, multiply },
-    { Py_nb_true_divide, true_divide },
-    { Py_nb_floor_divide, floor_divide },
-    { Py_nb_remainder, modulo },
-    { Py_nb_power, power },
-    { Py_nb_matrix_multiply, matrix_multiply },
-    { Py_nb_and, and },
-    { Py_nb_or, or },
-    { Py_nb_xor, xor },
-    { Py_nb_negative, negative },
-    { Py_nb_absolute, absolute },
-    { Py_nb_invert, invert },
+    TW_NUMBER_SLOTS,
     { Py_nb_bool, truth },
     { Py_tp_richcompare, compare },
     { Py_tp_hash, hash },

@@ -166,21 +166,16 @@ static PyObject *binary(operation which, PyObject *left, PyObject *right)
     return out;
 }
 
-#define BINARY(name, which)                                                                                                      \
-    static PyObject *name(PyObject *left, PyObject *right)                                                                       \
-    {                                                                                                                            \
-        return binary(which, left, right);                                                                                       \
-    }
-BINARY(add, ADD)
-BINARY(subtract, SUBTRACT)
-BINARY(multiply, MULTIPLY)
-BINARY(true_divide, DIVIDE)
-BINARY(floor_divide, FLOOR_DIVIDE)
-BINARY(modulo, REMAINDER)
-BINARY(matrix_multiply, MATRIX)
-BINARY(and, AND)
-BINARY(or, OR)
-BINARY(xor, XOR)
+TW_BINARY_SLOT(add, ADD)
+TW_BINARY_SLOT(subtract, SUBTRACT)
+TW_BINARY_SLOT(multiply, MULTIPLY)
+TW_BINARY_SLOT(true_divide, DIVIDE)
+TW_BINARY_SLOT(floor_divide, FLOOR_DIVIDE)
+TW_BINARY_SLOT(modulo, REMAINDER)
+TW_BINARY_SLOT(matrix_multiply, MATRIX)
+TW_BINARY_SLOT(and, AND)
+TW_BINARY_SLOT(or, OR)
+TW_BINARY_SLOT(xor, XOR)
 
 static PyObject *power(PyObject *left, PyObject *right, PyObject *modulus)
 {
@@ -208,20 +203,9 @@ static PyObject *unary(operation which, PyObject *self)
     return out;
 }
 
-static PyObject *negative(PyObject *self)
-{
-    return unary(NEGATIVE, self);
-}
-
-static PyObject *absolute(PyObject *self)
-{
-    return unary(ABSOLUTE, self);
-}
-
-static PyObject *invert(PyObject *self)
-{
-    return unary(INVERT, self);
-}
+TW_UNARY_SLOT(negative, NEGATIVE)
+TW_UNARY_SLOT(absolute, ABSOLUTE)
+TW_UNARY_SLOT(invert, INVERT)
 
 PyObject *tw__py_compare(PyObject *self, PyObject *other, int which)
 {
@@ -243,20 +227,7 @@ PyObject *tw__py_compare(PyObject *self, PyObject *other, int which)
 }
 
 PyType_Slot tw__py_operator_slots[] = {
-    { Py_nb_add, add },
-    { Py_nb_subtract, subtract },
-    { Py_nb_multiply, multiply },
-    { Py_nb_true_divide, true_divide },
-    { Py_nb_floor_divide, floor_divide },
-    { Py_nb_remainder, modulo },
-    { Py_nb_power, power },
-    { Py_nb_matrix_multiply, matrix_multiply },
-    { Py_nb_and, and},
-    { Py_nb_or, or },
-    { Py_nb_xor, xor},
-    { Py_nb_negative, negative },
-    { Py_nb_absolute, absolute },
-    { Py_nb_invert, invert },
+    TW_NUMBER_SLOTS,
     { Py_tp_richcompare, tw__py_compare },
     { 0 },
 };

@@ -85,6 +85,16 @@ bool tw__py_read_value(PyObject *value, tw_value *out)
     *out = (tw_value){ .kind = TW_VALUE_NONE };
     if (value == Py_None)
         return true;
+    if (value == Py_Ellipsis) { /* any number of dimensions */
+        *out = tw__value_str("*");
+        return out->kind == TW_VALUE_STR || (tw__py_raise(), false);
+    }
+    if (Py_TYPE(value) == tw__py_shape_type) {
+        PyObject *sizes = PySequence_Tuple(value);
+        bool good = sizes && tw__py_read_value(sizes, out);
+        Py_XDECREF(sizes);
+        return good;
+    }
     if (PyBool_Check(value)) {
         *out = (tw_value){ .kind = TW_VALUE_BOOL, .b = value == Py_True };
     } else if (PyLong_Check(value)) {

@@ -84,29 +84,25 @@ def recompute_grad(f):
     """A function whose inner values are not kept for the gradient, but computed again."""
     @functools.wraps(f)
     def again(*args, **kwargs):
-        flat = nest.flatten([list(args), kwargs])
-        watched = []
+        structure = [list(args), kwargs]
+        flat = nest.flatten(structure)
+        places = [i for i, a in enumerate(flat) if _core.is_tensor(a) and not isinstance(a, thalweg.Variable)]
+        tensors = [flat[i] for i in places]
+        for i in places:
+            flat[i] = None
+        shape = []
 
-        def run():
-            with thalweg.GradientTape() as watcher:
-                result = f(*args, **kwargs)
-            watched.extend(watcher.watched_variables())
-            return result
-        result = _core._without_tapes(run)
-        variables = list(watched)
-
-        def backward(gradients):
-            with thalweg.GradientTape() as tape:
-                inner = [a if isinstance(a, thalweg.Variable) or not _core.is_tensor(a) else thalweg.identity(a) for a in flat]
-                sources = [a for a in inner if _core.is_tensor(a)]
-                tape.watch([s for s in sources if s.dtype.is_floating or s.dtype.is_complex])
-                own_args, own_kwargs = nest.pack_sequence_as([list(args), kwargs], inner)
-                repeated = nest.flatten(f(*own_args, **own_kwargs))
-            return tape.gradient(repeated, sources + variables, output_gradients=list(gradients))
-        sources = [a for a in flat if _core.is_tensor(a)]
-        tensors = [_tensor(a) for a in sources] + [v.handle for v in variables]
-        results = [thalweg.convert_to_tensor(r) for r in nest.flatten(result)]
-        return nest.pack_sequence_as(result, _core._custom_gradient(results, tensors, backward))
+        def run(given):
+            inner = list(flat)
+            for i, tensor in zip(places, given):
+                inner[i] = tensor
+            own_args, own_kwargs = nest.pack_sequence_as(structure, inner)
+            result = f(*own_args, **own_kwargs)
+            if not shape:
+                shape.append(nest.map_structure(lambda _: None, result))
+            return [thalweg.convert_to_tensor(r) for r in nest.flatten(result)]
+        outputs = _core._recompute_grad(run, tensors)
+        return nest.pack_sequence_as(shape[0], outputs)
     return again
 
 
@@ -158,9 +154,6 @@ class ForwardAccumulator:
         nest.assert_same_structure(primals, tangents)
         flat = nest.flatten(primals)
         given = [thalweg.convert_to_tensor(t, p.dtype) for t, p in zip(nest.flatten(tangents), flat)]
-        for p, t in zip(flat, given):
-            if not p.shape.is_compatible_with(t.shape):
-                raise ValueError("Shapes %s and %s are incompatible" % (p.shape, t.shape))
         self._inner = thalweg.autodiff._ForwardAccumulator(flat, given)
 
     def __enter__(self):

@@ -121,14 +121,13 @@ def _with_holes(value, tensors):
 
 
 def _stream_name(stream):
+    """What C calls a stream; log levels are numbers or functions of their names."""
     if stream is None or stream is sys.stderr:
         return "stderr"
     if stream is sys.stdout:
         return "stdout"
-    if isinstance(stream, str) and (stream.startswith("file://") or stream in ("stdout", "stderr")):
-        return stream
-    raise ValueError("Unknown output stream, logging level, or callable for tf.print: %r. Supported streams are sys.stdout, sys.stderr and "
-                     "\"file://...\"." % (stream,))
+    level = {20: "info", 30: "warning", 40: "error"}.get(stream) if isinstance(stream, int) else getattr(stream, "__name__", None)
+    return "log(%s)" % {"warn": "warning"}.get(level, level) if level else str(stream)
 
 
 def _print(*inputs, output_stream=None, summarize=3, sep=" ", end=os.linesep, name=None):
@@ -144,10 +143,8 @@ def _print(*inputs, output_stream=None, summarize=3, sep=" ", end=os.linesep, na
         else:
             parts.append(str(value))
     stream = _stream_name(output_stream)
-    text = thalweg.raw_ops.StringFormat(inputs=tensors, template=sep.join(parts), placeholder="{}",
-                                        summarize=summarize if summarize is not None else 3)
     (sys.stdout if stream == "stdout" else sys.stderr).flush()
-    return thalweg.raw_ops.PrintV2(input=text, output_stream=stream, end=end)
+    return thalweg._print(sep.join(parts), tensors, stream, summarize, end, name)
 
 
 globals()["print"] = _print

@@ -8,9 +8,7 @@
 #include "rows.h"
 #include "session/session.h"
 
-enum { SUMMARY = 3, MOST_DATA = 8 };
-
-static const tw_value nothing = { .kind = TW_VALUE_NONE };
+enum { SUMMARY = 3 };
 
 /* The value, borrowed, if it is known now; else NULL. */
 static tw_tensor *known(tw_tensor *tensor)
@@ -18,15 +16,14 @@ static tw_tensor *known(tw_tensor *tensor)
     return tensor->node ? tensor->symbolic_value : tensor;
 }
 
-static bool is_eager(const tw_tensor *x, const tw_tensor *y)
+bool tw__check_is_eager(const tw_tensor *x, const tw_tensor *y)
 {
     return !tw__tracing && !x->node && (!y || !y->node);
 }
 
 /* ---- texts ---- */
 
-/* What messages call a tensor in a graph; a constant that is no node yet has the name it will get. */
-static void add_name(tw__text *text, const tw_tensor *tensor, int number)
+void tw__check_name(tw__text *text, const tw_tensor *tensor, int number)
 {
     if (tensor->node)
         tw__text_format(text, "%s:%d", tensor->node->name, tensor->node_output);
@@ -36,11 +33,11 @@ static void add_name(tw__text *text, const tw_tensor *tensor, int number)
         tw__text_add(text, "Const:0");
 }
 
-static void add_shape(tw__text *text, const tw_shape *shape)
+void tw__check_label(tw__text *text, const tw_tensor *tensor)
 {
-    char *tuple = tw__shape_tuple(shape);
+    char *tuple = tw__shape_tuple(&tensor->shape);
     text->failed |= !tuple;
-    tw__text_add(text, tuple ? tuple : "");
+    tw__text_format(text, "shape=%s dtype=%s", tuple ? tuple : "", tw_dtype_name(tensor->dtype));
     tw__free(tuple);
 }
 
@@ -48,23 +45,6 @@ void tw__check_lead(tw__text *text, const char *message)
 {
     if (message && *message)
         tw__text_format(text, "%s.  ", message);
-}
-
-/* One element as Python's str() writes it. */
-static void add_element(tw__text *text, const tw_tensor *tensor, int64_t index)
-{
-    if (tensor->dtype == TW_STRING) {
-        tw_string s = tw_tensor_string_at(tensor, index);
-        tw__text_add(text, "b'");
-        tw__text_bytes(text, s.data, s.size);
-        tw__text_add(text, "'");
-    } else if (tensor->dtype == TW_BOOL) {
-        tw__text_add(text, ((const bool *)tensor->data)[index] ? "True" : "False");
-    } else if (tw__dtype_is_float(tensor->dtype)) {
-        tw__print_float(text, tw_tensor_double_at(tensor, index), tensor->dtype);
-    } else {
-        tw__text_format(text, "%lld", (long long)tw_tensor_int_at(tensor, index));
-    }
 }
 
 /* The elements at these places (NULL: the first ones) as a vector. */
@@ -97,15 +77,17 @@ tw_value tw__check_refuse(tw_status code, tw__text *text)
 {
     tw__fail(code, "%s", text->data ? text->data : "");
     tw__text_free(text);
-    return nothing;
+    return tw__nothing;
 }
 
 /* ---- operations of a graph ---- */
 
-static tw_value last_operation(void)
+tw_value tw__last_operation(void)
 {
+    if (!tw__tracing)
+        return tw__nothing;
     struct tw_operation *operation = tw__operation_of(tw__tracing->nodes[tw__tracing->node_count - 1]);
-    return operation ? (tw_value){ .kind = TW_VALUE_OBJECT, .object = operation } : nothing;
+    return operation ? (tw_value){ .kind = TW_VALUE_OBJECT, .object = operation } : tw__nothing;
 }
 
 tw_value tw__check_passed(void)
@@ -113,15 +95,15 @@ tw_value tw__check_passed(void)
     tw_tensor *none[1];
     int count = 0;
     if (!tw__tracing || tw__apply(&tw__op_NoOp, NULL, 0, NULL, 0, none, &count) != TW_OK)
-        return nothing;
-    return last_operation();
+        return tw__nothing;
+    return tw__last_operation();
 }
 
 tw_value tw__check_assert(tw_tensor *condition, tw_tensor *const *data, int64_t count, int64_t summarize)
 {
     tw_tensor *none[1], **inputs = tw__alloc_array((size_t)count + 1, sizeof *inputs);
     if (!inputs)
-        return nothing;
+        return tw__nothing;
     inputs[0] = condition;
     for (int64_t i = 0; i < count; i++)
         inputs[i + 1] = data[i];
@@ -129,57 +111,63 @@ tw_value tw__check_assert(tw_tensor *condition, tw_tensor *const *data, int64_t 
     int outputs = 0;
     tw_status status = tw__apply(&tw__op_Assert, inputs, (int)count + 1, attrs, 1, none, &outputs);
     tw__free(inputs);
-    return status == TW_OK && tw__tracing ? last_operation() : nothing;
+    return status == TW_OK ? tw__last_operation() : tw__nothing;
 }
 
-/* The data of an Assert: texts and tensors in order. */
-typedef struct data {
-    tw_tensor *items[MOST_DATA];
-    int count;
-    bool failed;
-} data;
-
-static void add_text(data *d, tw__text *text)
+void tw__check_add(tw__check_data *data, tw_tensor *taken)
 {
-    tw_tensor *made = text->failed ? NULL : tw_tensor_string(text->data ? text->data : "", text->size);
-    d->failed |= !made;
-    if (made)
-        d->items[d->count++] = made;
+    data->failed |= !taken || data->count == TW_CHECK_DATA;
+    if (taken && data->count < TW_CHECK_DATA)
+        data->items[data->count++] = taken;
+    else
+        tw_release(taken);
+}
+
+void tw__check_add_text(tw__check_data *data, tw__text *text)
+{
+    tw__check_add(data, text->failed ? NULL : tw_tensor_string(text->data ? text->data : "", text->size));
     tw__text_free(text);
 }
 
-static void add_tensor(data *d, const char *what, tw_tensor *tensor, int number)
+void tw__check_add_words(tw__check_data *data, const char *words)
+{
+    tw__check_add(data, tw_tensor_string(words, strlen(words)));
+}
+
+void tw__check_add_int(tw__check_data *data, int64_t value)
+{
+    tw__check_add(data, tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ (int32_t)value }));
+}
+
+void tw__check_add_tensor(tw__check_data *data, const char *what, tw_tensor *tensor, int number)
 {
     tw__text text = { 0 };
     tw__text_format(&text, "%s (", what);
-    add_name(&text, tensor, number);
+    if (tw__check_is_eager(tensor, NULL))
+        tw__check_label(&text, tensor);
+    else
+        tw__check_name(&text, tensor, number);
     tw__text_add(&text, ") = ");
-    add_text(d, &text);
-    d->items[d->count++] = tw_retain(tensor);
+    tw__check_add_text(data, &text);
+    tw__check_add(data, tw_retain(tensor));
 }
 
-static void add_words(data *d, const char *words)
-{
-    tw__text text = { 0 };
-    tw__text_add(&text, words);
-    add_text(d, &text);
-}
-
-/* Takes the condition and the data. */
-static tw_value assert_all(tw_tensor *holds, data *d, int64_t summarize)
+tw_value tw__check_assert_all(tw_tensor *holds, tw__check_data *data, int64_t summarize)
 {
     tw_auto tw_tensor *condition = holds ? tw_reduce_all(holds) : NULL;
     tw_release(holds);
-    tw_value out = condition && !d->failed ? tw__check_assert(condition, d->items, d->count, summarize) : nothing;
-    for (int i = 0; i < d->count; i++)
-        tw_release(d->items[i]);
+    tw_value out = tw__nothing;
+    if (condition && !data->failed)
+        out = tw__impl_debugging_assert(&(tw_debugging_assert_args){ .condition = condition, .data = { data->items, data->count }, .summarize = summarize });
+    for (int i = 0; i < data->count; i++)
+        tw_release(data->items[i]);
     return out;
 }
 
 TW_API(debugging_assert, "debugging.Assert|Assert(condition: tensor, data: tensors, summarize: int = None, name: str = None) -> value",
        "An error that tells the data, unless the condition is true.")
 {
-    bool eager = is_eager(args->condition, NULL);
+    bool eager = tw__check_is_eager(args->condition, NULL);
     for (int64_t i = 0; i < args->data.count; i++)
         eager &= !args->data.items[i]->node;
     if (!eager) {
@@ -189,7 +177,7 @@ TW_API(debugging_assert, "debugging.Assert|Assert(condition: tensor, data: tenso
         return operation;
     }
     if (args->condition->count == 1 && tw_tensor_int_at(args->condition, 0))
-        return nothing;
+        return tw__nothing;
     char *shown = tw_tensor_str(args->condition);
     tw__text text = { 0 };
     tw__text_format(&text, "Expected '%s' to be true. Summarized data: ", shown ? shown : "");
@@ -201,7 +189,7 @@ TW_API(debugging_assert, "debugging.Assert|Assert(condition: tensor, data: tenso
         tw__text_add(&text, i ? "\n" : "");
         for (int64_t k = 0; k < count; k++) {
             tw__text_add(&text, k ? ", " : "");
-            add_element(&text, tensor, k);
+            tw__print_scalar(&text, tensor, k);
         }
         tw__text_add(&text, count < tensor->count ? ", ..." : "");
     }
@@ -263,12 +251,12 @@ static tw_value tell_known(const char *lead, const char *text_before, tw_tensor 
 {
     tw__text text = { 0 };
     tw__text_format(&text, "%s%sx (", lead, text_before);
-    add_name(&text, x, 0);
+    tw__check_name(&text, x, 0);
     tw__text_add(&text, ") = \n");
     add_array(&text, tw_retain(known(x)));
     if (y) {
         tw__text_add(&text, "\ny (");
-        add_name(&text, y, 1);
+        tw__check_name(&text, y, 1);
         tw__text_add(&text, ") = \n");
         add_array(&text, tw_retain(known(y)));
     }
@@ -278,14 +266,14 @@ static tw_value tell_known(const char *lead, const char *text_before, tw_tensor 
 static tw_value compare(const tw_op *op, const char *sign, tw_tensor *x, tw_tensor *y, const char *message, int64_t summarize)
 {
     tw_tensor *one = known(x), *other = known(y);
-    bool eager = is_eager(x, y);
+    bool eager = tw__check_is_eager(x, y);
     if (one && other && one->dtype == other->dtype) {
         tw__outside outside = eager ? (tw__outside){ 0 } : tw__outside_begin();
         tw_auto tw_tensor *holds = tw__call(op, TW_IN(one, other), 2, NULL, 0);
         if (!eager)
             tw__outside_end(outside);
         if (!holds)
-            return nothing;
+            return tw__nothing;
         if (all_true(holds))
             return tw__check_passed();
         if (eager)
@@ -301,16 +289,16 @@ static tw_value compare(const tw_op *op, const char *sign, tw_tensor *x, tw_tens
     }
     tw_tensor *holds = tw__call(op, TW_IN(x, y), 2, NULL, 0);
     if (!holds)
-        return nothing;
-    data d = { 0 };
+        return tw__nothing;
+    tw__check_data d = { 0 };
     if (message && *message)
-        add_words(&d, message);
+        tw__check_add_words(&d, message);
     tw__text what = { 0 };
     tw__text_format(&what, "Condition x %s y did not hold element-wise:", sign);
-    add_text(&d, &what);
-    add_tensor(&d, "x", x, 0);
-    add_tensor(&d, "y", y, 1);
-    return assert_all(holds, &d, summarize);
+    tw__check_add_text(&d, &what);
+    tw__check_add_tensor(&d, "x", x, 0);
+    tw__check_add_tensor(&d, "y", y, 1);
+    return tw__check_assert_all(holds, &d, summarize);
 }
 
 #define COMPARISON(op_, sign_) compare(&tw__op_##op_, sign_, args->x, args->y, args->message, args->summarize)
@@ -364,16 +352,16 @@ static tw_value sign(const tw_op *op, const char *words, tw_tensor *x, const cha
 {
     tw_auto tw_tensor *zero = tw_tensor_new(x->dtype, TW_SCALAR, NULL);
     if (!zero)
-        return nothing;
+        return tw__nothing;
     tw_tensor *value = known(x);
-    bool eager = is_eager(x, NULL);
+    bool eager = tw__check_is_eager(x, NULL);
     if (value) {
         tw__outside outside = eager ? (tw__outside){ 0 } : tw__outside_begin();
         tw_auto tw_tensor *holds = tw__call(op, TW_IN(value, zero), 2, NULL, 0);
         if (!eager)
             tw__outside_end(outside);
         if (!holds || all_true(holds))
-            return holds ? tw__check_passed() : nothing;
+            return holds ? tw__check_passed() : tw__nothing;
         tw__text text = { 0 };
         tw__check_lead(&text, message);
         tw__text_add(&text, "\n");
@@ -382,26 +370,26 @@ static tw_value sign(const tw_op *op, const char *words, tw_tensor *x, const cha
             tw__text_free(&text);
             return out;
         }
-        tw__text_format(&text, "%sx (shape=", words);
-        add_shape(&text, &x->shape);
-        tw__text_format(&text, " dtype=%s) = \n[", tw_dtype_name(x->dtype));
+        tw__text_format(&text, "%sx (", words);
+        tw__check_label(&text, x);
+        tw__text_add(&text, ") = \n[");
         int64_t limit = summarize == TW_NO_INT ? SUMMARY : summarize < 0 ? INT64_MAX : summarize;
         for (int64_t i = 0; i < x->count && i < limit; i++) {
             tw__text_add(&text, i ? ", '" : "'");
-            add_element(&text, x, i);
+            tw__print_scalar(&text, x, i);
             tw__text_add(&text, "'");
         }
         tw__text_add(&text, x->count > limit ? ", '...']" : "]");
         return tw__check_refuse(TW_INVALID_ARGUMENT, &text);
     }
-    data d = { 0 };
+    tw__check_data d = { 0 };
     tw__text lead = { 0 }, what = { 0 };
     tw__check_lead(&lead, message);
-    add_text(&d, &lead);
+    tw__check_add_text(&d, &lead);
     tw__text_bytes(&what, words, strcspn(words, "\n"));
-    add_text(&d, &what);
-    add_tensor(&d, "x", x, 0);
-    return assert_all(tw__call(op, TW_IN(x, zero), 2, NULL, 0), &d, summarize);
+    tw__check_add_text(&d, &what);
+    tw__check_add_tensor(&d, "x", x, 0);
+    return tw__check_assert_all(tw__call(op, TW_IN(x, zero), 2, NULL, 0), &d, summarize);
 }
 
 TW_API(debugging_assert_positive, "debugging.assert_positive(x: tensor, message: str = None, summarize: int = None, name: str = None) -> value",

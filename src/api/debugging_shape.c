@@ -5,22 +5,18 @@
 #include "op/gradient.h"
 #include "rows.h"
 
-typedef enum which { EXACTLY, AT_LEAST, IN } which;
-
-static const tw_value nothing = { .kind = TW_VALUE_NONE };
-
 static void add_name(tw__text *text, const tw_tensor *tensor)
 {
     if (tensor->node)
-        tw__text_format(text, "%s:%d", tensor->node->name, tensor->node_output);
+        tw__check_name(text, tensor, 0);
 }
 
-static void add_ranks(tw__text *text, which kind, const int64_t *ranks, int64_t count)
+static void add_ranks(tw__text *text, tw__rank_check kind, const int64_t *ranks, int64_t count)
 {
-    tw__text_add(text, kind == AT_LEAST ? "at least " : kind == IN ? "in (" : "");
+    tw__text_add(text, kind == TW_RANK_AT_LEAST ? "at least " : kind == TW_RANK_IN ? "in (" : "");
     for (int64_t i = 0; i < count; i++)
         tw__text_format(text, "%s%lld", i ? ", " : "", (long long)ranks[i]);
-    tw__text_add(text, kind == IN ? ")" : "");
+    tw__text_add(text, kind == TW_RANK_IN ? ")" : "");
 }
 
 static tw_status read_rank(tw_tensor *rank, int64_t *value)
@@ -39,42 +35,34 @@ static tw_status read_rank(tw_tensor *rank, int64_t *value)
 }
 
 /* The rank is not known: an Assert node that computes it. */
-static tw_value check_later(tw_tensor *x, which kind, const int64_t *ranks, int64_t count, const char *message)
+static tw_value check_later(tw_tensor *x, tw__rank_check kind, const int64_t *ranks, int64_t count, const char *message)
 {
     tw__text lead = { 0 }, text = { 0 };
+    tw__check_data d = { 0 };
     tw__check_lead(&lead, message);
+    tw__check_add_text(&d, &lead);
     tw__text_add(&text, "Tensor ");
     add_name(&text, x);
-    tw__text_add(&text, " must have rank ");
-    add_ranks(&text, kind, ranks, count);
+    tw__text_format(&text, " must have rank%s", kind == TW_RANK_AT_LEAST ? " at least" : kind == TW_RANK_IN ? " in" : "");
+    tw__check_add_text(&d, &text);
     tw_auto tw_tensor *rank = TW_UNARY(Rank, x), *wanted = rank ? tw__tensor_empty(TW_INT32, &TW_SHAPE(count)) : NULL;
-    for (int64_t i = 0; wanted && i < count; i++)
+    for (int64_t i = 0; wanted && i < count; i++) {
         ((int32_t *)wanted->data)[i] = (int32_t)ranks[i];
-    tw_auto tw_tensor *holds = !wanted ? NULL : kind == AT_LEAST ? tw_greater_equal(rank, wanted) : tw_equal(rank, wanted);
-    tw_auto tw_tensor *condition = holds ? tw_reduce_any(holds) : NULL, *shape = condition ? TW_UNARY(Shape, x) : NULL;
-    tw_auto tw_tensor *first = tw_tensor_string(lead.data ? lead.data : "", lead.size), *second = tw_tensor_string(text.data, text.size);
-    tw_auto tw_tensor *third = tw_tensor_string("Received shape: ", 16);
-    tw__text_free(&lead);
-    tw__text_free(&text);
-    tw_tensor *data[] = { first, second, third, shape };
-    return shape && first && second && third ? tw__check_assert(condition, data, 4, TW_NO_INT) : nothing;
+        tw__check_add_int(&d, ranks[i]);
+    }
+    tw__check_add_words(&d, "Received shape: ");
+    tw__check_add(&d, TW_UNARY(Shape, x));
+    tw_auto tw_tensor *holds = !wanted ? NULL : kind == TW_RANK_AT_LEAST ? tw_greater_equal(rank, wanted) : tw_equal(rank, wanted);
+    return tw__check_assert_all(holds ? tw_reduce_any(holds) : NULL, &d, TW_NO_INT);
 }
 
-static tw_value check_rank(tw_tensor *x, which kind, tw_tensors given, const char *message)
+tw_value tw__check_rank(tw_tensor *x, tw__rank_check kind, const int64_t *ranks, int64_t count, const char *message)
 {
-    int64_t ranks[16];
-    if (given.count > 16) {
-        tw__fail(TW_INVALID_ARGUMENT, "assert_rank_in: %lld ranks are too many", (long long)given.count);
-        return nothing;
-    }
     bool holds = false;
-    for (int64_t i = 0; i < given.count; i++) {
-        if (read_rank(given.items[i], &ranks[i]) != TW_OK)
-            return nothing;
-        holds |= kind == AT_LEAST ? x->shape.rank >= ranks[i] : x->shape.rank == ranks[i];
-    }
+    for (int64_t i = 0; i < count; i++)
+        holds |= kind == TW_RANK_AT_LEAST ? x->shape.rank >= ranks[i] : x->shape.rank == ranks[i];
     if (x->shape.rank < 0)
-        return check_later(x, kind, ranks, given.count, message);
+        return check_later(x, kind, ranks, count, message);
     if (holds)
         return tw__check_passed();
     tw__text text = { 0 };
@@ -82,36 +70,50 @@ static tw_value check_rank(tw_tensor *x, which kind, tw_tensors given, const cha
     tw__text_add(&text, "Tensor ");
     add_name(&text, x);
     tw__text_add(&text, " must have rank ");
-    add_ranks(&text, kind, ranks, given.count);
+    add_ranks(&text, kind, ranks, count);
     char *shape = tw__shape_tuple(&x->shape);
     tw__text_format(&text, ".  Received rank %d, shape %s", x->shape.rank, shape ? shape : "");
     tw__free(shape);
     return tw__check_refuse(TW_VALUE_ERROR, &text);
 }
 
+static tw_value check_given(tw_tensor *x, tw__rank_check kind, tw_tensors given, const char *message)
+{
+    int64_t ranks[16];
+    if (given.count > 16) {
+        tw__fail(TW_INVALID_ARGUMENT, "assert_rank_in: %lld ranks are too many", (long long)given.count);
+        return tw__nothing;
+    }
+    for (int64_t i = 0; i < given.count; i++) {
+        if (read_rank(given.items[i], &ranks[i]) != TW_OK)
+            return tw__nothing;
+    }
+    return tw__check_rank(x, kind, ranks, given.count, message);
+}
+
 TW_API(debugging_assert_rank, "debugging.assert_rank(x: tensor, rank: tensor, message: str = None, name: str = None) -> value",
        "Raises an error unless x has that rank.")
 {
-    return check_rank(args->x, EXACTLY, TW_TENSORS(args->rank), args->message);
+    return check_given(args->x, TW_RANK_IS, TW_TENSORS(args->rank), args->message);
 }
 
 TW_API(debugging_assert_rank_at_least, "debugging.assert_rank_at_least(x: tensor, rank: tensor, message: str = None, name: str = None) -> value",
        "Raises an error unless x has at least that rank.")
 {
-    return check_rank(args->x, AT_LEAST, TW_TENSORS(args->rank), args->message);
+    return check_given(args->x, TW_RANK_AT_LEAST, TW_TENSORS(args->rank), args->message);
 }
 
 TW_API(debugging_assert_rank_in, "debugging.assert_rank_in(x: tensor, ranks: tensors, message: str = None, name: str = None) -> value",
        "Raises an error unless x has one of the ranks.")
 {
-    return check_rank(args->x, IN, args->ranks, args->message);
+    return check_given(args->x, TW_RANK_IN, args->ranks, args->message);
 }
 
 TW_API(debugging_assert_scalar, "debugging.assert_scalar(tensor: tensor, message: str = None, name: str = None) -> value",
        "Raises an error unless it is a scalar.")
 {
     if (args->tensor->shape.rank == 0)
-        return nothing;
+        return tw__nothing;
     tw__text text = { 0 };
     tw__text_format(&text, "%sExpected scalar shape%s", args->message ? args->message : "", args->tensor->node ? " for " : "");
     add_name(&text, args->tensor);
@@ -125,7 +127,7 @@ TW_API(debugging_assert_type, "debugging.assert_type(tensor: tensor, tf_type: dt
        "Raises an error unless the tensor has that dtype.")
 {
     if (args->tensor->dtype == args->tf_type)
-        return nothing;
+        return tw__nothing;
     tw__text text = { 0 };
     tw__check_lead(&text, args->message);
     add_name(&text, args->tensor);
@@ -138,7 +140,7 @@ TW_API(debugging_assert_integer, "debugging.assert_integer(x: tensor, message: s
        "Raises an error unless x is of an integer dtype.")
 {
     if (tw__dtype_is_integer(args->x->dtype))
-        return nothing;
+        return tw__nothing;
     tw__text text = { 0 };
     tw__text_format(&text, "%s%sExpected \"x\" to be integer type.  Found: ", args->message ? args->message : "", args->message ? "  " : "");
     add_name(&text, args->x);

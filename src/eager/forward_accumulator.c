@@ -29,8 +29,17 @@ static tw_status accumulator_init(void *self, const void *given)
         if (!primal)
             return tw__fail(TW_TYPE_ERROR, "ForwardAccumulator: primal %lld is a %s, expected a tensor or variable", (long long)i,
                             tw_class_name(args->primals.items[i]));
+        tw_tensor *tangent = args->tangents.items[i];
+        const tw_shape *shape = primal->dtype == TW_RESOURCE ? &tw__resource_of(primal)->shape : &primal->shape;
+        if (!tw__shape_compatible(shape, &tangent->shape)) {
+            char *one = tw__shape_tuple(shape), *other = tw__shape_tuple(&tangent->shape);
+            tw_status status = tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", one ? one : "", other ? other : "");
+            tw__free(one);
+            tw__free(other);
+            return status;
+        }
         a->primals[i] = tw_retain(primal);
-        a->tangents[i] = tw_retain(args->tangents.items[i]);
+        a->tangents[i] = tw_retain(tangent);
         a->count = i + 1;
         TW_TRY(tw__tape_watch(a->tape, primal));
     }

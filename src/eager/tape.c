@@ -54,7 +54,7 @@ static tw_status record_on(tw_tape *tape, const tw_op *op, tw_tensor *const *inp
     }
     tw__tape_memory *memory = tape->memory;
     bool follow = false;
-    for (int i = 0; memory && !follow && i < input_count; i++)
+    for (int i = 0; memory && !follow && !tape->only_variables && i < input_count; i++)
         follow = number_of(memory, inputs[i]) >= 0 && tw__dtype_differentiable(inputs[i]->dtype);
     if (!follow)
         return TW_OK;

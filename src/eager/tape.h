@@ -29,6 +29,7 @@ typedef struct tw__tape_memory {
 struct tw_tape {
     tw_object object;
     bool persistent, watch_variables, recording, paused, used;
+    bool only_variables; /* notes which are read, and keeps nothing else */
     struct tw_tape *outer;
     tw__tape_memory *memory; /* made when first needed */
 };

@@ -22,27 +22,25 @@ static tw__node *node_of(void *object)
     return tw__is(object, &tw__tensor_class) ? ((tw_tensor *)object)->node : NULL;
 }
 
-TW_API(group, "_group(inputs: list<object>, name: str = None) -> operation",
-       "An operation that runs after all of these, tensors and operations of the default graph, have run.")
+TW_API(group, "_group(inputs: list<object>, name: str = 'group_deps') -> value",
+       "An operation that runs after all of these, tensors and operations of the graph that is built, have run; None outside of graphs.")
 {
-    if (!tw__tracing) {
-        tw__fail(TW_RUNTIME_ERROR, "group: there is no graph");
-        return NULL;
-    }
-    tw__node **nodes = tw__alloc_array((size_t)args->inputs.count + 1, sizeof *nodes);
+    tw_value none = { .kind = TW_VALUE_NONE };
+    tw__node **nodes = tw__tracing ? tw__alloc_array((size_t)args->inputs.count + 1, sizeof *nodes) : NULL;
     int count = 0;
     for (int64_t i = 0; nodes && i < args->inputs.count; i++) {
         tw__node *node = node_of(args->inputs.items[i]);
-        if (!node || node->graph != tw__tracing) {
-            tw__fail(TW_VALUE_ERROR, "group: %s is not an element of this graph", node ? node->name : tw_class_name(args->inputs.items[i]));
+        if (node && node->graph == tw__tracing) {
+            nodes[count++] = node;
+        } else if (tw__tracing->lasting && node) {
+            tw__fail(TW_VALUE_ERROR, "group: %s is not an element of this graph", node->name);
             tw__free(nodes);
-            return NULL;
-        }
-        nodes[count++] = node;
+            return none;
+        } /* else it was computed before the function runs */
     }
     struct tw_operation *operation = nodes ? tw__group(tw__tracing, nodes, count, args->name ? args->name : "group_deps") : NULL;
     tw__free(nodes);
-    return operation;
+    return operation ? (tw_value){ .kind = TW_VALUE_OBJECT, .object = operation } : none;
 }
 
 TW_API(group_effects, "compat.v1._group_effects(since: int, name: str = None) -> operation",

@@ -91,8 +91,7 @@ static void print_component(tw__text *text, double value, tw_dtype dtype, bool p
     tw__text_bytes(text, digits, (size_t)tw__float_repr(digits, value, dtype, false));
 }
 
-/* A scalar, as NumPy's scalars print. */
-static void print_scalar(tw__text *text, const tw_tensor *tensor, int64_t index)
+void tw__print_scalar(tw__text *text, const tw_tensor *tensor, int64_t index)
 {
     tw_dtype dtype = tensor->dtype;
     if (dtype == TW_STRING) {
@@ -279,7 +278,7 @@ static void print_word(printer *p, int64_t index)
     } else if (tensor->dtype == TW_BOOL) {
         tw__text_add(word, tw_tensor_int_at(tensor, index) ? " True" : "False");
     } else if (tensor->dtype == TW_STRING || tensor->dtype == TW_BFLOAT16) {
-        print_scalar(word, tensor, index);
+        tw__print_scalar(word, tensor, index);
     } else if (tw__dtype_is_float(tensor->dtype)) {
         print_in_form(word, &p->real, part_at(tensor, index, 0), tensor->dtype);
     } else {
@@ -357,7 +356,7 @@ tw_status tw__print_elements(tw__text *text, const tw_tensor *tensor, const char
     if (tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT) {
         tw__text_add(text, "<unprintable>");
     } else if (tensor->shape.rank == 0) {
-        print_scalar(text, tensor, 0);
+        tw__print_scalar(text, tensor, 0);
     } else if (tensor->count == 0) {
         tw__text_add(text, "[]");
     } else {

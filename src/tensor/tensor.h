@@ -99,6 +99,7 @@ size_t tw__element_size(tw_dtype dtype); /* in memory: pointers and tw_string co
 tw_status tw__print_elements(tw__text *text, const tw_tensor *tensor, const char *separator, int indent);
 /* As it stands behind "numpy=" (repr) or "tf.Tensor(" (str): a line break first if there are several lines. */
 tw_status tw__print_numpy(tw__text *text, const tw_tensor *tensor, bool repr);
+void tw__print_scalar(tw__text *text, const tw_tensor *tensor, int64_t index); /* one element, as NumPy's scalars print */
 void tw__print_float(tw__text *text, double value, tw_dtype dtype); /* shortest text that reads back, Python's repr */
 
 #endif

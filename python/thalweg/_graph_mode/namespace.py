@@ -76,13 +76,6 @@ def _accepted(name, doc):
     return function
 
 
-def no_op(name=None):
-    """An operation that does nothing."""
-    if _core.executing_eagerly():
-        return None
-    return _v1.variables_initializer([], name=name or "NoOp")
-
-
 def set_random_seed(seed):
     """The seed of random operations: of the default graph, or of eager execution."""
     if _core.executing_eagerly():
@@ -141,7 +134,7 @@ def fill():
     for module in (_checkpoint, _data, _forms, _forms_more, _layers, _losses, _metrics, _old_names, _saved_model, _summary, _train, _host, _monitored, _rnn):
         module.install()
     _v1.Variable = _variables.VariableV1
-    for name in ("disable_eager_execution", "enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "no_op", "set_random_seed"):
+    for name in ("disable_eager_execution", "enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "set_random_seed"):
         setattr(_v1, name, globals()[name])
     for name in ("enable_resource_variables", "enable_v2_tensorshape", "enable_tensor_equality", "enable_control_flow_v2"):
         setattr(_v1, name, _accepted(name, "What is so anyway."))

@@ -1,6 +1,7 @@
-/* Printing, and calls of functions that only the embedding language knows. All are stateful: they run at every call, in program order. */
+/* Printing, and calls of functions of C programs and of the embedding language. All are stateful: they run at every call, in program order. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "op/host/host.h"
 #include "op/text/text.h"
@@ -75,21 +76,63 @@ TW_OP(Assert,
     .inputs = "condition: bool, data: T", .outputs = "", .attrs = "T: list(type) >= 1, summarize: int = 3",
     .shape = assert_shape, .compute = assert_compute, .stateful = true, .no_gradient = true, .doc = "An error that tells the data if the condition is false.");
 
+/* ---- C's functions ---- */
+
+typedef struct c_function {
+    tw__host_body body;
+    void *user;
+} c_function;
+
+static const char own_prefix[] = "c_function_";
+static tw__lock own_lock = TW__LOCK;
+static c_function *own_functions;
+static size_t own_count, own_capacity;
+
+char *tw__host_register(tw__host_body body, void *user)
+{
+    tw__lock_take(&own_lock);
+    size_t number = 0;
+    while (number < own_count && (own_functions[number].body != body || own_functions[number].user != user))
+        number++;
+    tw_status status = number < own_count ? TW_OK : TW_GROW(own_functions, own_capacity, own_count + 1);
+    if (status == TW_OK && number == own_count)
+        own_functions[own_count++] = (c_function){ body, user };
+    tw__lock_give(&own_lock);
+    return status == TW_OK ? tw__format("%s%zu", own_prefix, number) : NULL;
+}
+
+static tw_status call_own(tw__kernel *kernel, const char *number)
+{
+    tw__lock_take(&own_lock);
+    size_t at = (size_t)strtoull(number, NULL, 10);
+    c_function found = at < own_count ? own_functions[at] : (c_function){ NULL, NULL };
+    tw__lock_give(&own_lock);
+    if (!found.body)
+        return TW_OP_FAIL(kernel, TW_NOT_FOUND, "there is no C function of that number here: %s", number);
+    return found.body(found.user, kernel->inputs, kernel->input_count, kernel->outputs, kernel->output_count);
+}
+
 /* ---- functions of the embedding language ---- */
 
 static tw_status host_compute(tw__kernel *kernel)
 {
     const tw_attr *token = TW_ATTR(kernel, "token");
-    if (!tw__host_call_hook)
-        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "there is no embedding language whose functions could be called");
     char *name = tw__strndup(token->s.data, token->s.size);
     if (!name)
         return tw__error_status();
-    tw_status status = tw__host_call_hook(name, strcmp(kernel->op->name, "PyFunc") == 0, kernel->inputs, kernel->input_count, kernel->outputs,
-                                          kernel->output_count);
+    tw_status status;
+    if (tw__starts_with(name, own_prefix))
+        status = call_own(kernel, name + sizeof own_prefix - 1);
+    else if (tw__host_call_hook)
+        status = tw__host_call_hook(name, strcmp(kernel->op->name, "PyFunc") == 0, kernel->inputs, kernel->input_count, kernel->outputs,
+                                    kernel->output_count);
+    else
+        status = TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "there is no embedding language whose functions could be called");
     tw__free(name);
     for (int i = 0; status == TW_OK && i < kernel->output_count; i++) {
-        if (kernel->outputs[i]->dtype != kernel->out_dtypes[i])
+        if (!kernel->outputs[i])
+            status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%.*s gave no value %d", (int)token->s.size, token->s.data, i);
+        else if (kernel->outputs[i]->dtype != kernel->out_dtypes[i])
             status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%d-th value returned by %.*s is %s, but expects %s", i, (int)token->s.size,
                                 token->s.data, tw_dtype_name(kernel->outputs[i]->dtype), tw_dtype_name(kernel->out_dtypes[i]));
     }

@@ -9,4 +9,8 @@
 extern tw_status (*tw__host_call_hook)(const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
                                        int output_count);
 
+/* A C function that these ops call: its token, for tw__free, is good as long as the process runs. Gives exactly `output_count` new tensors. */
+typedef tw_status (*tw__host_body)(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count);
+char *tw__host_register(tw__host_body body, void *user);
+
 #endif

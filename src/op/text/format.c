@@ -196,7 +196,6 @@ static void add_number(tw__text *text, double value, bool is_double)
 
 static void add_escaped(tw__text *text, tw_string s)
 {
-    tw__text_add(text, "\"");
     for (size_t i = 0; i < s.size; i++) {
         unsigned char c = (unsigned char)s.data[i];
         const char *found = c ? strchr("\nn\rr\tt\"\"''\\\\", c) : NULL;
@@ -209,15 +208,16 @@ static void add_escaped(tw__text *text, tw_string s)
         else
             tw__text_bytes(text, &c, 1);
     }
-    tw__text_add(text, "\"");
 }
 
 static void add_element(tw__text *text, const tw_tensor *tensor, int64_t i)
 {
     tw_dtype dtype = tensor->dtype;
-    if (dtype == TW_STRING)
+    if (dtype == TW_STRING) {
+        tw__text_add(text, "\"");
         add_escaped(text, tw__strings(tensor)[i]);
-    else if (dtype == TW_BOOL)
+        tw__text_add(text, "\"");
+    } else if (dtype == TW_BOOL)
         tw__text_add(text, ((const bool *)tensor->data)[i] ? "1" : "0");
     else if (dtype == TW_UINT64)
         tw__text_format(text, "%llu", (unsigned long long)((const uint64_t *)tensor->data)[i]);
@@ -278,7 +278,7 @@ static void add_first(tw__text *text, const tw_tensor *tensor, int axis, int64_t
             if (i)
                 tw__text_add(text, " ");
             if (tensor->dtype == TW_STRING)
-                tw__text_bytes(text, tw__strings(tensor)[*next].data, tw__strings(tensor)[*next].size);
+                add_escaped(text, tw__strings(tensor)[*next]);
             else
                 add_element(text, tensor, *next);
             ++*next;
@@ -298,7 +298,7 @@ tw_status tw__summarize_first(tw__text *text, const tw_tensor *tensor, int64_t l
     if (tensor->shape.rank > 0)
         add_first(text, tensor, 0, &next, limit);
     else if (limit > 0 && tensor->dtype == TW_STRING)
-        tw__text_bytes(text, tw__strings(tensor)->data, tw__strings(tensor)->size);
+        add_escaped(text, *tw__strings(tensor));
     else if (limit > 0)
         add_element(text, tensor, 0);
     if (tensor->count > limit)

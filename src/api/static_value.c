@@ -1,0 +1,132 @@
+/* tf.get_static_value: what is known of a tensor in a graph without running it. The nodes that are followed are TensorFlow's: constants, questions for
+ * shapes, and what joins, parts or hands on such values; a sum of two constants is not known. With `partial` a stack of values of which some are
+ * known is a list of them, None where one is not. */
+#include "api/composite.h"
+#include "eager/eager.h"
+#include "graph/graph.h"
+#include "rows.h"
+
+enum { DEEPEST = 200, BUDGET = 2000 }; /* how deep nodes are followed, and how many */
+
+static _Thread_local int left;
+
+static const tw_value unknown = { .kind = TW_VALUE_NONE };
+
+static tw_value value_of(tw__edge edge, bool partial, int depth);
+
+/* Whether the op's value is its kernel's of known inputs. */
+static bool is_computed(const tw_op *op)
+{
+    static const tw_op *const ops[] = {
+        &tw__op_Range, &tw__op_Cast, &tw__op_ConcatV2, &tw__op_Pack, &tw__op_Unpack, &tw__op_Split, &tw__op_Fill, &tw__op_Equal, &tw__op_NotEqual,
+        &tw__op_StopGradient, &tw__op_CheckNumericsV2, &tw__op_Identity,
+    };
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        if (ops[i] == op)
+            return true;
+    }
+    return false;
+}
+
+/* Shape, Size and Rank ask for the shape only. */
+static tw_value answer(const tw__node *node)
+{
+    const tw_shape *shape = &node->inputs[0].node->out_shapes[node->inputs[0].output];
+    bool rank = node->op == &tw__op_Rank;
+    if (rank ? shape->rank < 0 : !tw__shape_known(shape))
+        return unknown;
+    int64_t product = 1;
+    for (int i = 0; i < shape->rank; i++)
+        product *= shape->dims[i];
+    tw_auto tw_tensor *dims = node->op == &tw__op_Shape ? tw_tensor_new(TW_INT64, TW_SHAPE(shape->rank), shape->dims)
+                                                       : tw_tensor_new(TW_INT64, TW_SCALAR, &(int64_t){ rank ? shape->rank : product });
+    return tw__value_of_tensor(dims ? tw__call(&tw__op_Cast, &dims, 1, &TW_A_TYPE("DstT", node->out_dtypes[0]), 1) : NULL);
+}
+
+/* All inputs are known: the kernel's value. */
+static tw_value compute(const tw__node *node, int output, int depth)
+{
+    tw_tensor **inputs = tw__alloc_array((size_t)node->input_count + 1, sizeof *inputs);
+    tw_tensor **outputs = tw__alloc_array((size_t)node->output_count + 1, sizeof *outputs);
+    int known = 0, made = node->output_count;
+    for (; inputs && outputs && known < node->input_count; known++) {
+        tw_value value = value_of(node->inputs[known], false, depth + 1);
+        if (value.kind != TW_VALUE_TENSOR)
+            break;
+        inputs[known] = value.tensor;
+    }
+    tw_tensor *result = NULL;
+    if (outputs && known == node->input_count && tw__apply(node->op, inputs, known, node->attrs, node->attr_count, outputs, &made) == TW_OK) {
+        result = tw_retain(outputs[output]);
+        for (int i = 0; i < made; i++)
+            tw_release(outputs[i]);
+    }
+    while (inputs && known-- > 0)
+        tw_release(inputs[known]);
+    tw__free(inputs);
+    tw__free(outputs);
+    return tw__value_of_tensor(result);
+}
+
+/* Parts first … of a list that a stack gave. */
+static tw_value part_of(tw_value *whole, int64_t first, int64_t count, bool single)
+{
+    tw_value out = single ? tw__value_copy(&whole->list.items[first]) : (tw_value){ .kind = TW_VALUE_LIST };
+    if (!single)
+        out.list.items = tw__alloc_array((size_t)count + 1, sizeof *out.list.items);
+    for (int64_t i = 0; !single && out.list.items && i < count; i++, out.list.count++)
+        out.list.items[i] = tw__value_copy(&whole->list.items[first + i]);
+    return out;
+}
+
+/* Of what is not known as a whole: the members of a stack, or of a part of one. */
+static tw_value pieces(const tw__node *node, int output, int depth)
+{
+    if (node->op == &tw__op_Pack && tw__attr_find(node->op, node->attrs, "axis")->i == 0) {
+        tw_value list = { .kind = TW_VALUE_LIST };
+        list.list.items = tw__alloc_array((size_t)node->input_count + 1, sizeof *list.list.items);
+        for (int i = 0; list.list.items && i < node->input_count; i++, list.list.count++)
+            list.list.items[i] = value_of(node->inputs[i], true, depth + 1);
+        return list;
+    }
+    bool unpack = node->op == &tw__op_Unpack, split = node->op == &tw__op_Split;
+    bool same = node->op == &tw__op_Identity || node->op == &tw__op_StopGradient || node->op == &tw__op_CheckNumericsV2;
+    if (!unpack && !split && !same)
+        return unknown;
+    tw_value whole = value_of(node->inputs[split], true, depth + 1), axis = split ? value_of(node->inputs[0], false, depth + 1) : unknown;
+    if (same)
+        return whole;
+    bool first = split ? axis.kind == TW_VALUE_TENSOR && tw_tensor_int_at(axis.tensor, 0) == 0 : tw__attr_find(node->op, node->attrs, "axis")->i == 0;
+    int64_t count = whole.kind == TW_VALUE_LIST && node->output_count ? whole.list.count / node->output_count : 0;
+    tw_value out = whole.kind == TW_VALUE_LIST && first && count * (output + 1) <= whole.list.count ? part_of(&whole, count * output, count, unpack) : unknown;
+    tw_value_free(&whole);
+    tw_value_free(&axis);
+    return out;
+}
+
+static tw_value value_of(tw__edge edge, bool partial, int depth)
+{
+    const tw__node *node = edge.node;
+    bool axis = node->op == &tw__op_Pack || node->op == &tw__op_Unpack;
+    if (depth > DEEPEST || --left < 0 || (axis && tw__attr_find(node->op, node->attrs, "axis")->i != 0))
+        return unknown;
+    if (node->op == &tw__op_Const)
+        return tw__value_of_tensor(tw_retain(tw__attr_find(node->op, node->attrs, "value")->tensor));
+    if (node->op == &tw__op_Shape || node->op == &tw__op_Size || node->op == &tw__op_Rank)
+        return answer(node);
+    tw_value value = is_computed(node->op) ? compute(node, edge.output, depth) : unknown;
+    return value.kind == TW_VALUE_NONE && partial ? pieces(node, edge.output, depth) : value;
+}
+
+TW_API(get_static_value, "_get_static_value(tensor: tensor, partial: bool = False) -> value<numpy>",
+       "The value if it is known without running the graph, else None. partial: of a stack, a list of what is known, None for what is not.")
+{
+    tw_tensor *tensor = args->tensor;
+    if (!tensor->node || tensor->symbolic_value)
+        return tw__value_of_tensor(tw_retain(tensor->node ? tensor->symbolic_value : tensor));
+    left = BUDGET;
+    tw__outside outside = tw__outside_begin();
+    tw_value value = value_of((tw__edge){ tensor->node, tensor->node_output }, args->partial, 0);
+    tw__outside_end(outside);
+    return value;
+}

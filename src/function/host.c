@@ -1,0 +1,180 @@
+/* C functions as operations: tw_host_function.
+ *
+ * Outside of graphs the function is simply called, and tapes see the operations it calls. In a graph it is an EagerPyFunc node that finds it by a token.
+ * Its gradient is another such node: the function runs on a tape, the last of which is kept, as TensorFlow has it for tf.py_function. */
+#include <thalweg/function.h>
+
+#include "eager/tape.h"
+#include "function/function.h"
+#include "op/host/host.h"
+#include "rows.h"
+
+/* One call in a graph. It lives as long as the process: graphs may be kept and copied. */
+typedef struct host_call {
+    tw_host_body body;
+    void *user;
+    tw__lock lock;
+    tw_tape *tape; /* of the last run; NULL: there was none */
+    tw_tensors sources, results;
+} host_call;
+
+static tw_status call_node(tw__host_body body, void *user, tw_tensor *const *inputs, int input_count, const tw_dtype *dtypes, int output_count,
+                           tw_tensor **outputs)
+{
+    char *token = tw__host_register(body, user);
+    if (!token)
+        return tw__error_status();
+    tw_attr attrs[] = { TW_A_STRING("token", token), TW_A_TYPES("Tout", dtypes, output_count) };
+    int count = output_count;
+    tw_status status = tw__apply(&tw__op_EagerPyFunc, inputs, input_count, attrs, 2, outputs, &count);
+    tw__free(token);
+    return status;
+}
+
+static tw_tensors copy_of(tw_tensor *const *items, int64_t count)
+{
+    tw_tensors out = { tw__alloc_array((size_t)count + 1, sizeof *items), 0 };
+    for (; out.items && out.count < count; out.count++)
+        out.items[out.count] = tw_retain(items[out.count]);
+    return out;
+}
+
+static bool is_followed(tw_dtype dtype)
+{
+    return tw__dtype_is_float(dtype) || tw__dtype_is_complex(dtype);
+}
+
+static tw_status run_followed(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
+{
+    host_call *call = user;
+    tw_tape *tape = tw_tape(.persistent = true, .no_watch_accessed_variables = true);
+    tw_tensor **sources = tw__alloc_array((size_t)input_count + 1, sizeof *sources);
+    tw_status status = tape && sources ? TW_OK : tw__error_status();
+    int64_t count = 0;
+    for (int i = 0; status == TW_OK && i < input_count; i++) {
+        if (is_followed(inputs[i]->dtype))
+            status = tw__tape_watch(tape, sources[count++] = inputs[i]);
+    }
+    if (status == TW_OK) {
+        tw__tape_start(tape);
+        status = call->body(call->user, inputs, input_count, outputs, output_count);
+        tw__tape_stop(tape);
+    }
+    for (int i = 0; status == TW_OK && i < output_count; i++) {
+        if (!outputs[i])
+            status = tw__fail(TW_INVALID_ARGUMENT, "tw_host_function: the function gave no value %d", i);
+    }
+    if (status == TW_OK) {
+        tw_tensors kept = copy_of(sources, count), results = copy_of(outputs, output_count);
+        tw__lock_take(&call->lock);
+        tw_tensors old_sources = call->sources, old_results = call->results;
+        tw_tape *old = call->tape;
+        call->sources = kept;
+        call->results = results;
+        call->tape = tape;
+        tw__lock_give(&call->lock);
+        tape = old;
+        tw_tensors_free(&old_sources);
+        tw_tensors_free(&old_results);
+    }
+    tw_release(tape);
+    tw__free(sources);
+    return status;
+}
+
+static tw_status run_back(void *user, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
+{
+    host_call *call = user;
+    tw__lock_take(&call->lock);
+    tw_auto tw_tape *tape = tw_retain(call->tape);
+    tw_tensors sources = copy_of(call->sources.items, call->sources.count), results = copy_of(call->results.items, call->results.count);
+    tw__lock_give(&call->lock);
+    tw_status status = tape && results.count == input_count && sources.count == output_count
+                           ? tw__tape_gradient(tape, results.items, inputs, input_count, sources.items, output_count, outputs)
+                           : tw__fail(TW_INTERNAL, "tw_host_function: the gradient of a call that did not run");
+    for (int i = 0; status == TW_OK && i < output_count; i++) {
+        if (!outputs[i] && !(outputs[i] = TW_UNARY(ZerosLike, sources.items[i])))
+            status = tw__error_status();
+    }
+    tw_tensors_free(&sources);
+    tw_tensors_free(&results);
+    return status;
+}
+
+static tw_status backward(tw__custom_gradient *self, tw_tensor *const *inputs, int input_count, tw_tensor *const *output_gradients,
+                          tw_tensor **input_gradients)
+{
+    tw_dtype *dtypes = tw__alloc_array((size_t)input_count + 1, sizeof *dtypes);
+    for (int i = 0; dtypes && i < input_count; i++)
+        dtypes[i] = inputs[i]->dtype;
+    tw_status status = dtypes ? call_node(run_back, self->user, output_gradients, self->output_count, dtypes, input_count, input_gradients) : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < input_count; i++) {
+        if (input_gradients[i]->node)
+            status = tw__symbolic_refine(input_gradients[i], &inputs[i]->shape);
+    }
+    tw__free(dtypes);
+    return status;
+}
+
+/* The node and, if an input may have a gradient, what stands for its gradient. */
+static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count, tw_tensor **outputs)
+{
+    int count = 0;
+    tw_tensor **sources = tw__alloc_array((size_t)inputs.count + 1, sizeof *sources);
+    for (int64_t i = 0; sources && i < inputs.count; i++) {
+        if (is_followed(inputs.items[i]->dtype))
+            sources[count++] = inputs.items[i];
+    }
+    bool followed = false;
+    for (int i = 0; i < output_count; i++)
+        followed |= count && is_followed(dtypes[i]);
+    if (!followed) {
+        tw__free(sources);
+        return sources ? call_node(body, user, inputs.items, (int)inputs.count, dtypes, output_count, outputs) : TW_RESOURCE_EXHAUSTED;
+    }
+    host_call *call = tw__alloc_zero(sizeof *call);
+    tw_tensor **made = tw__alloc_array((size_t)output_count + 1, sizeof *made);
+    tw_auto tw__custom_gradient *custom = call && made ? tw__custom_gradient_new(output_count) : NULL;
+    tw_status status = custom ? TW_OK : tw__error_status();
+    if (custom) {
+        *call = (host_call){ .body = body, .user = user, .lock = TW__LOCK };
+        custom->user = call;
+        custom->backward = backward;
+        status = call_node(run_followed, call, inputs.items, (int)inputs.count, dtypes, output_count, made);
+    } else {
+        tw__free(call);
+    }
+    if (status == TW_OK)
+        status = tw__custom_gradient_attach(custom, made, sources, count, outputs);
+    for (int i = 0; made && i < output_count; i++)
+        tw_release(made[i]);
+    tw__free(made);
+    tw__free(sources);
+    return status;
+}
+
+tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count, tw_tensor **outputs)
+{
+    bool gap = !body || output_count < 0 || (output_count && (!dtypes || !outputs)) || inputs.count < 0 || inputs.count > INT32_MAX / 2, traced = tw__tracing;
+    for (int64_t i = 0; !gap && i < inputs.count; i++) {
+        gap = !inputs.items[i];
+        traced |= !gap && inputs.items[i]->node;
+    }
+    if (gap)
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_host_function: the function, its inputs and the outputs' dtypes must be given");
+    for (int i = 0; i < output_count; i++)
+        outputs[i] = NULL;
+    if (traced)
+        return call_in_graph(body, user, inputs, dtypes, output_count, outputs);
+    tw_status status = body(user, inputs.items, (int)inputs.count, outputs, output_count);
+    for (int i = 0; status == TW_OK && i < output_count; i++) {
+        if (!outputs[i] || outputs[i]->dtype != dtypes[i])
+            status = tw__fail(TW_INVALID_ARGUMENT, "tw_host_function: value %d is %s, expected %s", i, outputs[i] ? tw_dtype_name(outputs[i]->dtype) : "missing",
+                              tw_dtype_name(dtypes[i]));
+    }
+    for (int i = 0; status != TW_OK && i < output_count; i++) {
+        tw_release(outputs[i]);
+        outputs[i] = NULL;
+    }
+    return status;
+}

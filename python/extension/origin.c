@@ -20,40 +20,92 @@ static char *package_folder(void)
     return folder;
 }
 
-/* One line, or NULL for a frame of this package, or of what started it. */
-static char *line_of(PyFrameObject *frame)
+/* Lines are remembered: every node that is traced asks for those of all frames. */
+enum { PLACES = 4096 };
+static struct {
+    PyObject *code; /* a reference */
+    int line;
+    char *text;     /* NULL for a frame of this package, or of what started it */
+} places[PLACES];
+static int place_count;
+
+static void forget_places(void)
 {
-    PyCodeObject *code = PyFrame_GetCode(frame);
-    PyObject *file = PyObject_GetAttrString((PyObject *)code, "co_filename"), *name = PyObject_GetAttrString((PyObject *)code, "co_name");
+    for (int i = 0; i < PLACES; i++) {
+        Py_XDECREF(places[i].code);
+        tw__free(places[i].text);
+    }
+    memset(places, 0, sizeof places);
+    place_count = 0;
+}
+
+/* The name of the function that the code is from: what AutoGraph converted and cut in blocks has that of the program. */
+static PyObject *name_of(PyObject *code)
+{
+    PyObject *module_name = PyUnicode_FromString("thalweg.autograph.conversion");
+    PyObject *module = module_name ? PyImport_GetModule(module_name) : NULL;
+    PyObject *name = module ? PyObject_CallMethod(module, "program_name", "O", code) : NULL;
+    Py_XDECREF(module_name);
+    Py_XDECREF(module);
+    if (name && name != Py_None)
+        return name;
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return PyObject_GetAttrString(code, "co_name");
+}
+
+static char *text_of(PyObject *code, int line)
+{
+    PyObject *file = PyObject_GetAttrString(code, "co_filename"), *name = name_of(code);
     const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL, *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     bool own = path && package && (strncmp(path, package, strlen(package)) == 0 || strcmp(path, "<frozen runpy>") == 0);
-    char *line = path && text && !own ? tw__format("File \"%s\", line %d, in %s", path, PyFrame_GetLineNumber(frame), text) : NULL;
+    char *out = path && text && !own ? tw__format("File \"%s\", line %d, in %s", path, line, text) : NULL;
     Py_XDECREF(file);
     Py_XDECREF(name);
-    Py_DECREF(code);
-    return line;
+    return out;
 }
+
+static const char *line_of(PyFrameObject *frame)
+{
+    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+    int line = PyFrame_GetLineNumber(frame);
+    size_t at = (((uintptr_t)code >> 4) * 31 + (size_t)line) % PLACES;
+    while (places[at].code && (places[at].code != code || places[at].line != line))
+        at = (at + 1) % PLACES;
+    if (!places[at].code) {
+        places[at].code = Py_NewRef(code);
+        places[at].line = line;
+        places[at].text = text_of(code, line);
+        place_count++;
+    }
+    Py_DECREF(code);
+    return places[at].text;
+}
+
+static PyObject *back_name;
 
 static char *text_now(void)
 {
-    char *lines[FRAME_LIMIT];
+    const char *lines[FRAME_LIMIT];
     int count = 0;
+    if (place_count > PLACES - PLACES / 4)
+        forget_places();
+    tw__text text = { 0 };
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     Py_XINCREF(frame);
-    while (frame && frame != Py_None && count < FRAME_LIMIT) {
-        char *line = line_of((PyFrameObject *)frame);
+    while (frame && frame != Py_None && back_name && count < FRAME_LIMIT) {
+        const char *line = line_of((PyFrameObject *)frame);
         if (line)
             lines[count++] = line;
-        PyObject *back = PyObject_GetAttrString(frame, "f_back");
+        PyObject *back = PyObject_GetAttr(frame, back_name);
         Py_DECREF(frame);
         frame = back;
     }
     Py_XDECREF(frame);
-    tw__text text = { 0 };
     tw__text_add(&text, "");
     while (count-- > 0) {
-        tw__text_format(&text, "%s%s", text.size ? "\n" : "", lines[count]);
-        tw__free(lines[count]);
+        tw__text_add(&text, text.size ? "\n" : "");
+        tw__text_add(&text, lines[count]);
     }
     return tw__text_take(&text);
 }
@@ -66,6 +118,8 @@ static tw_object *origin_now(void)
     PyErr_Fetch(&type, &value, &traceback);
     if (!package)
         package = package_folder();
+    if (!back_name)
+        back_name = PyUnicode_InternFromString("f_back");
     char *text = text_now();
     if (text && last && strcmp(last->text, text) == 0) {
         tw__free(text);

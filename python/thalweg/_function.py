@@ -104,6 +104,8 @@ class ConcreteFunction(_core.GraphFunction):
 
     def _tensors(self, args, kwargs):
         rows = self._bound(self._signature)
+        if kwargs and len(args) + len(kwargs) == len(self._names) and all(name in self._names[len(args):] for name in kwargs):
+            args, kwargs = args + tuple(kwargs[name] for name in self._names[len(args):]), {}  # as the graph's inputs are called
         if len(args) > len(rows):
             raise TypeError("too many positional arguments")
         given = dict(zip((name for name, _, _ in rows), args))

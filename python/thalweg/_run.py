@@ -113,7 +113,7 @@ def main(arguments):
         sys.path[0] = os.getcwd()
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return 0
-    path = arguments[0]
+    path = os.path.abspath(arguments[0])  # as Python names the program since 3.9
     sys.argv = arguments
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
         import runpy

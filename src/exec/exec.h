@@ -61,4 +61,7 @@ bool tw__plan_keeps(const tw__plan *plan, int argument);
 /* The plan as text: its steps, what they join, where values lie, how many bytes they take. With `values`, the plan for arguments like these. */
 tw_status tw__plan_print(tw__plan *plan, const char *name, tw_tensor *const *values, tw__text *text);
 
+/* Where the node was made that the thread's last "node a: …" error is about (a tw__origin), or NULL; as long as its graph lives. */
+extern _Thread_local const tw_object *tw__failed_origin;
+
 #endif

@@ -326,6 +326,29 @@ tw_status tw__function_pass_captures(tw__function *f)
     return TW_OK;
 }
 
+/* "node a: text" as the program is told: which node failed, where in the program that was made, in which function. */
+static tw_status told(const tw__function *f, tw_status status)
+{
+    const char *message = tw_error_message(), *colon = tw__starts_with(message, "node ") ? strstr(message, ": ") : NULL;
+    if (status == TW_OK || status > TW_UNAUTHENTICATED || !colon || tw__tracing)
+        return status;
+    tw__saved_error error = tw__error_take();
+    const char *name = error.message + strlen("node "), *text = colon + 2, *mark = strstr(text, " [Op:"); /* how it ends where nothing is traced */
+    int name_size = (int)(colon - name), text_size = (int)(mark && mark[strlen(mark) - 1] == ']' ? (size_t)(mark - text) : strlen(text));
+    tw__text where = { 0 };
+    const char *line = tw__failed_origin ? ((const tw__origin *)tw__failed_origin)->text : "";
+    while (*line) {
+        size_t size = strcspn(line, "\n");
+        tw__text_format(&where, "  %.*s\n\n", (int)size, line);
+        line += size + (line[size] == '\n');
+    }
+    tw__fail(status, "Graph execution error:\n\nDetected at node %.*s defined at (most recent call last):\n%s%.*s\n\t [[{{node %.*s}}]] [Op:%s]",
+             name_size, name, where.size ? where.data : "<stack traces unavailable>\n", text_size, text, name_size, name, f->name);
+    tw__text_free(&where);
+    tw__free(error.message);
+    return status;
+}
+
 tw_status tw__function_call_plain(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
     tw_dtype few[32], *types = f->output_count <= 32 ? few : tw__alloc_array((size_t)f->output_count, sizeof *types);
@@ -339,7 +362,7 @@ tw_status tw__function_call_plain(tw__function *f, tw_tensor *const *inputs, tw_
     tw_status status = tw__apply(op, inputs, f->input_count, attrs, 2, outputs, &count);
     if (types != few)
         tw__free(types);
-    return status;
+    return told(f, status);
 }
 
 /* Whether a call needs nothing of the door: nobody traces or follows it, and the inputs are what the function takes. */
@@ -387,7 +410,9 @@ static tw_status call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor
 tw_status tw__function_call_given(tw__function *f, tw_tensor *const *inputs, tw_tensor **outputs)
 {
     tw_status status = call_given(f, inputs, outputs);
-    if (__builtin_expect(atomic_load_explicit(&tw__numerics_threads, memory_order_relaxed), 0) && status == TW_OK && !tw__tracing) {
+    if (__builtin_expect(status != TW_OK, 0))
+        return told(f, status);
+    if (__builtin_expect(atomic_load_explicit(&tw__numerics_threads, memory_order_relaxed), 0) && !tw__tracing) {
         status = tw__numerics_run(f->name, inputs, f->input_count, outputs, f->output_count);
         for (int i = 0; status != TW_OK && i < f->output_count; i++) {
             tw_release(outputs[i]);

@@ -263,7 +263,7 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
         memcpy(node->out_dtypes, out_dtypes, (size_t)output_count * sizeof *out_dtypes);
         memcpy(node->out_shapes, out_shapes, (size_t)output_count * sizeof *out_shapes);
     }
-    if (graph->lasting && tw__origin_now)
+    if ((graph->lasting || graph == tw__tracing) && tw__origin_now)
         node->origin = tw__origin_now();
     graph->nodes[graph->node_count++] = node;
     return graph->controls && tw__control_apply(node) != TW_OK ? NULL : node;
@@ -271,8 +271,13 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
 
 tw__node *tw__node_copy(const tw__node *node, tw__graph *graph, const tw__edge *inputs)
 {
-    return tw__graph_add(graph, node->op, node->name, inputs, node->input_count, node->attrs, node->attr_count, node->out_dtypes,
-                         node->out_shapes, node->output_count);
+    tw__node *copy = tw__graph_add(graph, node->op, node->name, inputs, node->input_count, node->attrs, node->attr_count, node->out_dtypes,
+                                   node->out_shapes, node->output_count);
+    if (copy && node->origin) {
+        tw_release(copy->origin);
+        copy->origin = tw_retain(node->origin);
+    }
+    return copy;
 }
 
 tw_status tw__node_follow(tw__node *node, tw__node *earlier)
@@ -348,14 +353,27 @@ tw_status tw__graph_capture(tw__graph *graph, tw_tensor *outside, tw__node *insi
 
 tw_status tw__graph_out_of_scope(const tw_tensor *tensor)
 {
+    bool inner = tw__tracing && encloses(tw__tracing, tensor->node->graph);
     char *shape = tw__shape_tuple(&tensor->shape);
-    tw__fail(TW_TYPE_ERROR,
-             "<tf.Tensor '%s:%d' shape=%s dtype=%s> is out of scope and cannot be used here. Use return values, explicit Python locals or "
+    char *shown = tw__format("<tf.Tensor '%s:%d' shape=%s dtype=%s>", tensor->node->name, tensor->node_output, shape ? shape : "",
+                             tw_dtype_name(tensor->dtype));
+    const tw__origin *origin = (const tw__origin *)tensor->node->origin;
+    tw__text where = { 0 };
+    for (const char *line = origin ? origin->text : ""; *line;) {
+        size_t size = strcspn(line, "\n");
+        tw__text_format(&where, "\n    %.*s", (int)size, line);
+        line += size + (line[size] == '\n');
+    }
+    tw_status status = tw__fail(inner ? TW_VALUE_ERROR : TW_TYPE_ERROR,
+             "%s is out of scope and cannot be used here. Use return values, explicit Python locals or "
              "TensorFlow collections to access it.\nPlease see "
-             "https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_return_values for more information.",
-             tensor->node->name, tensor->node_output, shape ? shape : "", tw_dtype_name(tensor->dtype));
+             "https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_return_values for more information.%s%s%s%s",
+             shown ? shown : "", where.size ? "\n\n" : "", where.size && shown ? shown : "", where.size ? " was defined here:" : "",
+             where.size ? where.data : "");
+    tw__text_free(&where);
+    tw__free(shown);
     tw__free(shape);
-    return TW_TYPE_ERROR;
+    return status;
 }
 
 tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)

@@ -59,7 +59,8 @@ typedef struct tw__origin {
     char *text;
 } tw__origin;
 extern const tw_class tw__origin_class;
-/* Set by an embedding language: the place where its program stands, a new reference or NULL. Asked for nodes of lasting graphs. */
+/* Set by an embedding language: the place where its program stands, a new reference or NULL. Asked for
+ * nodes of lasting graphs and of those that are being traced. */
 TW_API_FUNCTION extern tw_object *(*tw__origin_now)(void);
 
 /* ---- checks of every number (numerics.c) ---- */

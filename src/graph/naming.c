@@ -4,7 +4,6 @@
  * result gets the name that the caller gave, or the function's own; a constant or a read that was made of an argument is named after the
  * node that uses it and the argument: "mul/y", "MatMul/ReadVariableOp". So the nodes of a call are named together when it is over. */
 #include <ctype.h>
-#include <stdlib.h>
 
 #include "graph/graph.h"
 #include "rows.h"
@@ -352,7 +351,7 @@ static void name_failed(tw__graph *graph, const char *id, const char *name)
     tw__text_free(&text);
     tw__free(base);
     tw__free(unique);
-    free(saved.message);
+    tw__free(saved.message);
     failed = NULL;
 }
 

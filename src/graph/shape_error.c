@@ -690,7 +690,7 @@ tw_status tw__shape_error(const tw__inference *inference, tw_tensor *const *inpu
     tw_clear_error();
     tw__fail(TW_VALUE_ERROR, "%s", text);
     tw__free(text);
-    free(saved.message);
+    tw__free(saved.message);
     tw__naming_failed(inference->op);
     return TW_VALUE_ERROR;
 }

@@ -35,6 +35,12 @@ def origin_of(code):
     return _converted.get(code)
 
 
+def program_name(code):
+    """The name of the program's function that a code object came from; None for one that was not converted."""
+    origin = _converted.get(code)
+    return None if origin is None else origin.function_name
+
+
 def _resolver(function):
     """Finds what a dotted name means to a function, as far as that is known before it runs."""
     closure = {}

@@ -146,10 +146,10 @@ static bool grow(void **items, size_t *capacity, size_t count, size_t size)
 static char *copy_text(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
-    if (text) {
+    if (text && size)
         memcpy(text, data, size);
+    if (text)
         text[size] = 0;
-    }
     return text;
 }
 

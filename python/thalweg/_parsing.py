@@ -76,6 +76,35 @@ class RaggedFeature(collections.namedtuple("RaggedFeature", ["dtype", "value_key
                                      row_splits_dtype=self.row_splits_dtype)
 
 
+class SparseFeature(collections.namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"])):
+    """A sparse tensor whose indices and values are features of their own."""
+
+    def __new__(cls, index_key, value_key, dtype, size, already_sorted=False):
+        return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
+
+    def _check(self, key):
+        if not self.index_key:
+            raise ValueError("Missing index_key for SparseFeature %s." % (self,))
+        if not self.value_key:
+            raise ValueError("Missing value_key for SparseFeature %s." % (self,))
+        if not self.dtype:
+            raise ValueError(_ERROR % ("Missing type", key, self))
+
+    def _parts(self):
+        """The features that it is made of, by key."""
+        keys = self.index_key if isinstance(self.index_key, (list, tuple)) else [self.index_key]
+        return {**{key: VarLenFeature(tf.int64) for key in keys}, self.value_key: VarLenFeature(self.dtype)}
+
+    def _value(self, parsed):
+        several = isinstance(self.index_key, (list, tuple))
+        keys, sizes = (self.index_key, self.size) if several else ([self.index_key], [self.size])
+        values = parsed[self.value_key]
+        indices = [values.indices[:, :-1]] + [tf.expand_dims(parsed[key].values, 1) for key in keys]
+        shape = tf.concat([values.dense_shape[:-1], tf.cast(sizes, tf.int64)], 0)
+        made = tf.SparseTensor(tf.concat(indices, 1), values.values, shape)
+        return made if self.already_sorted else tf.sparse.reorder(made)
+
+
 _ORDER = {VarLenFeature: 0, FixedLenFeature: 1, FixedLenSequenceFeature: 1, RaggedFeature: 2}
 
 
@@ -88,6 +117,14 @@ def _kind(feature, key):
 
 def _parse(serialized, features, names):
     features = dict(features)
+    merged = {key: feature for key, feature in features.items() if isinstance(feature, SparseFeature)}
+    if merged:
+        whole = {key: feature for key, feature in features.items() if key not in merged}
+        for key, feature in merged.items():
+            feature._check(key)
+            whole.update((part, whole.get(part, spec)) for part, spec in feature._parts().items())
+        parsed = _parse(serialized, whole, names)
+        return {key: merged[key]._value(parsed) if key in merged else parsed[key] for key in features}
     keys = sorted(features)
     for key in keys:
         _kind(features[key], key)
@@ -189,5 +226,5 @@ def parse_single_sequence_example(serialized, context_features=None, sequence_fe
         return _sequence(serialized, context_features, sequence_features, _names(example_name))[:2]
 
 
-IO = {name: globals()[name] for name in ("FixedLenFeature", "FixedLenSequenceFeature", "VarLenFeature", "RaggedFeature", "parse_example",
+IO = {name: globals()[name] for name in ("FixedLenFeature", "FixedLenSequenceFeature", "VarLenFeature", "RaggedFeature", "SparseFeature", "parse_example",
                                          "parse_single_example", "parse_sequence_example", "parse_single_sequence_example")}

@@ -417,9 +417,8 @@ class Methods:
         if isinstance(shuffle, str):
             raise NotImplementedError("fit: shuffle=%r is not supported; True shuffles rows" % shuffle)
         data = _Batches(x, y, sample_weight, shuffle)
-        if data.dataset is not None and batch_size is not None:
-            raise ValueError("The `batch_size` argument must not be specified for the given input type. Received input: %s, batch_size: %s" % (
-                x, batch_size))
+        if data.dataset is not None:
+            batch_size = None  # batches are the dataset's own
         own = _own(self, data, _TRAIN)
         validation, arguments = None, {}
         if validation_data is not None and (not hasattr(validation_data, "__len__") or isinstance(validation_data, tf.data.Dataset)
@@ -459,9 +458,8 @@ class Methods:
         """The outputs for all rows or batches, as NumPy arrays."""
         _outside("predict")
         data = _Batches(x, who="predict")
-        if data.dataset is not None and batch_size is not None:
-            raise ValueError("The `batch_size` argument must not be specified for the given input type. Received input: %s, batch_size: %s" % (
-                x, batch_size))
+        if data.dataset is not None:
+            batch_size = None  # batches are the dataset's own
         own = _own(self, data, _PREDICT)
         outputs = self._predict(data.tensors, data.parts[0], data.dataset, own, batch_size, _verbosity(verbose),
                                 data.steps if steps is None else steps, _callbacks(callbacks), sum(data.parts[1:]))

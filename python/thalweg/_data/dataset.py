@@ -456,6 +456,10 @@ class Methods:
         from thalweg._data import saved
         saved.save(self, path, compression, shard_func, checkpoint_args)
 
+    def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
+        """Not there: what a file holds can't be told from what the dataset would give."""
+        raise NotImplementedError("Dataset.snapshot is not supported; use save() once, then load()")
+
     @staticmethod
     def load(path, element_spec=None, compression=None, reader_func=None):
         """The dataset that Dataset.save wrote under a path."""

@@ -208,7 +208,8 @@ tw_tensor *tw__trainer_loss(tw__trainer *t, tw_tensor *const *y, int y_count, tw
     if (status == TW_OK && t->loss.kind == TW_VALUE_NONE)
         tw__fail(TW_VALUE_ERROR, "No loss found. You may have forgotten to provide a `loss` argument in the `compile()` method.");
     else if (status == TW_OK)
-        tw__fail(TW_TYPE_ERROR, "Target data is missing. Your model was compiled with a loss argument and so expects target data.");
+        tw__fail(TW_VALUE_ERROR, "Target data is missing. Your model was compiled with loss=%s, and therefore expects target data to be provided in `fit()`.",
+                 t->loss.kind == TW_VALUE_STR ? t->loss.s.data : "a function");
     tw_release(s.loss);
     return NULL;
 }

@@ -64,3 +64,9 @@ def checked(number):
 
 say("checked", lambda: checked(tf.constant(2, tf.int64)))
 say("checked in a dataset", lambda: tf.data.Dataset.range(1, 3).map(checked))
+
+pairs = tf.train.Example(features=tf.train.Features(feature={"i": feature([3, 1]), "x": feature([1.5, 2.5]), "j": feature([0, 2])})).SerializeToString()
+say("sparse feature", lambda: tf.io.parse_example([pairs], {"s": tf.io.SparseFeature("i", "x", tf.float32, 5)}))
+say("sparse features", lambda: tf.io.parse_single_example(pairs, {"s": tf.io.SparseFeature(["i", "j"], "x", tf.float32, [5, 4])}))
+say("sparse and dense", lambda: sorted(tf.io.parse_example([pairs], {"s": tf.io.SparseFeature("i", "x", tf.float32, 5),
+                                                                     "i": tf.io.VarLenFeature(tf.int64)})))

@@ -328,7 +328,7 @@ static bool add_bound(PyObject *module, PyMethodDef *methods)
     return true;
 }
 
-static PyObject *populate(PyObject *self, PyObject *package)
+static PyObject *fill(PyObject *self, PyObject *package)
 {
     PyObject *errors = PyImport_ImportModule("thalweg.errors");
     modules = PyImport_GetModuleDict();
@@ -345,6 +345,15 @@ static PyObject *populate(PyObject *self, PyObject *package)
     if (!raw || !add_bound(raw, raw_methods) || !add_bound(package, package_methods))
         return NULL;
     Py_RETURN_NONE;
+}
+
+static PyObject *populate(PyObject *self, PyObject *package)
+{
+    int collects = PyGC_Disable(); /* what is made here stays */
+    PyObject *done = fill(self, package);
+    if (collects)
+        PyGC_Enable();
+    return done;
 }
 
 /* ---- functions that no row can describe ---- */

@@ -93,17 +93,49 @@ static void put_index(tw_tensor *out, int64_t at, int64_t value)
         ((int16_t *)out->data)[at] = (int16_t)value;
 }
 
+/* The elements at places that are known. */
+typedef struct taking {
+    const tw_tensor *in;
+    tw_tensor *values, *indices;
+    const uint32_t *places;
+    int64_t columns, k;
+} taking;
+
+static void take_places(void *context, int64_t begin, int64_t end)
+{
+    const taking *t = context;
+    size_t size = tw__element_size(t->in->dtype);
+    for (int64_t row = begin; row < end; row++) {
+        const char *from = (const char *)t->in->data + (size_t)(row * t->columns) * size;
+        char *to = (char *)t->values->data + (size_t)(row * t->k) * size;
+        const uint32_t *places = t->places + row * t->k;
+        if (size == 4) {
+            for (int64_t i = 0; i < t->k; i++)
+                ((uint32_t *)to)[i] = ((const uint32_t *)from)[places[i]];
+        } else {
+            for (int64_t i = 0; i < t->k; i++)
+                memcpy(to + (size_t)i * size, from + (size_t)places[i] * size, size);
+        }
+        if (t->indices->dtype == TW_INT32) {
+            memcpy((int32_t *)t->indices->data + row * t->k, places, (size_t)t->k * sizeof *places);
+        } else {
+            for (int64_t i = 0; i < t->k; i++)
+                put_index(t->indices, row * t->k + i, places[i]);
+        }
+    }
+}
+
 static tw_status top_by_places(const tw_tensor *in, int64_t columns, int64_t k, tw_tensor *values, tw_tensor *indices)
 {
     int64_t rows = in->count / columns;
-    size_t size = tw__element_size(in->dtype);
-    uint32_t *places = tw__alloc_array((size_t)(rows * k), sizeof *places);
-    tw_status status = places ? tw__order_rows(in->dtype, in->data, rows, columns, k, places) : tw__error_status();
-    for (int64_t i = 0; status == TW_OK && i < rows * k; i++) {
-        memcpy((char *)values->data + (size_t)i * size, (const char *)in->data + (size_t)(i / k * columns + places[i]) * size, size);
-        put_index(indices, i, places[i]);
+    tw__buffer *places = tw__buffer_new((size_t)(rows * k) * sizeof(uint32_t)); /* no more than the values' bytes, or four times as many */
+    tw_status status = places ? tw__order_rows(in->dtype, in->data, rows, columns, k, places->data) : tw__error_status();
+    if (status == TW_OK) {
+        taking t = { in, values, indices, places->data, columns, k };
+        tw__parallel(rows, 16384 / k + 1, take_places, &t);
     }
-    tw__free(places);
+    if (places)
+        tw__buffer_release(places);
     return status;
 }
 

@@ -1,6 +1,5 @@
 /* SparseTensorDenseMatMul: a sparse matrix times a dense one, a row of the result for each value. */
-#include <complex.h>
-
+#include "kernel/simd.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "op/sparse/sparse.h"
@@ -35,8 +34,14 @@ static tw_status multiply_shape(tw__inference *inference)
             const int64_t *at = p->indices + 2 * i;                                                                              \
             const type *row = b + at[!p->adjoint_a] * p->b_row;                                                                  \
             type *to = out + at[p->adjoint_a] * p->columns, value = p->adjoint_a ? conjugate(values[i]) : values[i];             \
+            if (!p->adjoint_b) {                                                                                                 \
+                TW_INDEPENDENT                                                                                                   \
+                for (int64_t k = 0; k < p->columns; k++)                                                                         \
+                    to[k] += value * row[k];                                                                                     \
+                continue;                                                                                                        \
+            }                                                                                                                    \
             for (int64_t k = 0; k < p->columns; k++)                                                                             \
-                to[k] += value * (p->adjoint_b ? conjugate(row[k * p->b_column]) : row[k * p->b_column]);                        \
+                to[k] += value * conjugate(row[k * p->b_column]);                                                                \
         }                                                                                                                        \
     }
 #define SAME(x) (x)

@@ -45,7 +45,8 @@ def fill(found):
         transformation.__name__ = name
         transformation.__doc__ = "Dataset.%s as a function of a dataset, for Dataset.apply." % name
         return transformation
-    for name in ("ignore_errors", "unique", "scan", "take_while", "group_by_window", "bucket_by_sequence_length", "unbatch", "rejection_resample"):
+    for name in ("ignore_errors", "unique", "scan", "take_while", "group_by_window", "bucket_by_sequence_length", "unbatch",
+                 "rejection_resample", "snapshot"):
         setattr(experimental, name, method(name))
     experimental.enumerate_dataset = lambda start=0: lambda dataset: dataset.enumerate(start)
     experimental.dense_to_ragged_batch = lambda *args, **kwargs: lambda dataset: dataset.ragged_batch(*args, **kwargs)

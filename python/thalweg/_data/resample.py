@@ -52,4 +52,4 @@ def resampled(dataset, class_func, target_dist, initial_dist, seed):
     if as_it_comes == 0:
         return filtered
     return tf.data.Dataset.sample_from_datasets([both, filtered], weights=shares.map(lambda share: tf.stack([share, 1.0 - share])), seed=seed,
-                                                stop_on_empty_dataset=False)
+                                                stop_on_empty_dataset=True)

@@ -258,7 +258,7 @@ keras.backend.get_value, keras.backend.set_value = _get_value, _set_value  # noq
 
 def inside_function():
     """Whether a function is being traced."""
-    return not _core.executing_eagerly()
+    return not _core.executing_eagerly() and compat.v1._inside_function()  # noqa: F821
 
 
 def _load_data_of(dataset):

@@ -260,8 +260,9 @@ static tw_tensor *call_for(const tw_op *op, const struct tw_dataset *dataset, tw
     }
     tw__naming naming = tw__naming_begin();
     if (dtypes && shapes)
-        handle = tw__call(op, NULL, 0, (tw_attr[]){ first, TW_A_TYPES("output_types", dtypes, dataset->count),
-                                                    { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = dataset->count, .shapes = shapes }, second }, 4);
+        handle = tw__call(op, NULL, 0,
+                          (tw_attr[]){ first, second, TW_A_TYPES("output_types", dtypes, dataset->count),
+                                       { .name = "output_shapes", .kind = TW_ATTR_SHAPES, .count = dataset->count, .shapes = shapes } }, 4);
     if (tw__naming_end(naming, NULL, usual, handle) != TW_OK) {
         tw_release(handle);
         handle = NULL;
@@ -277,9 +278,10 @@ static bool in_graph(const struct tw_dataset *dataset, const char *who)
     if (!fine && !tw__in_lasting())
         tw__fail(TW_RUNTIME_ERROR, "`%s()` is not supported in eager mode. Use Python-style iteration instead.", who);
     else if (!fine)
-        tw__fail(TW_VALUE_ERROR, "The graph of the iterator is different from the graph the dataset was created in. If you are using the Estimator API, "
-                                 "make sure that no part of the dataset returned by the `input_fn` function is defined outside the `input_fn` function. "
-                                 "Otherwise, make sure that all datasets in the input pipeline are created in the same graph as the iterator.");
+        tw__fail(TW_VALUE_ERROR, "The graph of the iterator is different from the graph the dataset was created in. If you are using the "
+                                 "Estimator API, make sure that no part of the dataset returned by the `input_fn` function is defined outside "
+                                 "the `input_fn` function. Otherwise, make sure that all datasets in the input pipeline are created in the same "
+                                 "graph as the iterator.");
     return fine;
 }
 
@@ -291,7 +293,8 @@ TW_API(data_one_shot_iterator, "compat.v1.data._one_shot(dataset: dataset) -> te
     tw__function *factory = factory_of(args->dataset->variant);
     tw_tensor *handle = NULL;
     if (factory)
-        handle = call_for(&tw__op_OneShotIterator, args->dataset, TW_A_FUNC("dataset_factory", factory), TW_A_STRING("container", ""), "OneShotIterator");
+        handle = call_for(&tw__op_OneShotIterator, args->dataset, TW_A_FUNC("dataset_factory", factory), TW_A_STRING("container", ""),
+                          "OneShotIterator");
     tw_release(factory);
     return handle;
 }

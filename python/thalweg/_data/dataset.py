@@ -490,6 +490,8 @@ class Methods:
         return NumpyIterator(self)
 
     def __iter__(self):
+        if not tf.executing_eagerly() and not tf.inside_function():
+            raise RuntimeError("`tf.data.Dataset` only supports Python-style iteration in eager mode or within tf.function.")
         return OwnedIterator(self)
 
     def __bool__(self):

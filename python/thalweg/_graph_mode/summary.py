@@ -193,8 +193,17 @@ def merge_all(key="summaries", scope=None, name=None):
     return merge(found, name=name) if found else None
 
 
+def _left_out(name):
+    def summary(*args, **kwargs):
+        raise NotImplementedError("tf.compat.v1.summary.%s is not supported; tf.summary's functions with a writer are" % name)
+    summary.__name__, summary.__doc__ = name, "Not supported."
+    return summary
+
+
 def install():
     """Fills tf.compat.v1.summary."""
+    for name in ("image", "audio", "text", "tensor_summary"):
+        setattr(_v1.summary, name, _left_out(name))
     for value in (FileWriter, FileWriterCache, scalar, histogram, merge, merge_all):
         setattr(_v1.summary, value.__name__, value)
     for name in ("Event", "SessionLog", "Summary", "SummaryDescription", "TaggedRunMetadata"):

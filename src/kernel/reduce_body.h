@@ -3,8 +3,7 @@
  *   LOAD(element)   as an accumulator             COMBINE(a, b)          two accumulators
  *   START           the neutral value             FINISH(a, reduced)     the result as an element
  *   CLONES          versions for wider vector units, TW_SMALL, or nothing
- *   HELPERS         TW_SMALL or nothing          SHORT   elements of rows that go along together: fewer than LANES, where the order
- *                                                of an operation's elements makes a difference
+ *   HELPERS         TW_SMALL or nothing
  * Sums run in LANES independent chains, so that the compiler may use vectors and rounding errors stay small. */
 enum { NAME(LANES) = TW_REDUCE_LANES, NAME(BLOCK) = TW_REDUCE_BLOCK, NAME(GROUP) = 16 };
 
@@ -39,7 +38,7 @@ CLONES static void NAME(rows)(void *accumulators, const void *data, int64_t rows
     ACCUMULATOR *a = accumulators;
     const ELEMENT *x = data;
     int64_t r = 0;
-    for (; size <= SHORT && r + NAME(GROUP) <= rows; r += NAME(GROUP), x += NAME(GROUP) * stride) { /* short rows go along together */
+    for (; size < NAME(LANES) && r + NAME(GROUP) <= rows; r += NAME(GROUP), x += NAME(GROUP) * stride) { /* short rows go along together */
         ACCUMULATOR totals[NAME(GROUP)];
         memcpy(totals, a + r, sizeof totals);
         for (int64_t i = 0; i < size; i++) {
@@ -114,4 +113,3 @@ static const tw__reducer NAME(reducer) = {
 #undef START
 #undef FINISH
 #undef CLONES
-#undef SHORT

@@ -17,7 +17,6 @@
 #define START 0
 #define FINISH(a, n) RESULT(a)
 #define CLONES VECTORS
-#define SHORT (TW_REDUCE_LANES - 1)
 #include "kernel/reduce_body.h"
 
 #ifdef MEAN_WORK
@@ -29,7 +28,6 @@
 #define START 0
 #define FINISH(a, n) MEAN(a, n)
 #define CLONES VECTORS
-#define SHORT (TW_REDUCE_LANES - 1)
 #include "kernel/reduce_body.h"
 #else
 static void PASTE(mean, DTYPE, finish)(void *out, const void *accumulators, int64_t count, int64_t reduced)
@@ -54,7 +52,6 @@ static const tw__reducer PASTE(mean, DTYPE, reducer) = {
 #define START 1
 #define FINISH(a, n) RESULT(a)
 #define CLONES VECTORS
-#define SHORT (TW_REDUCE_LANES - 1)
 #include "kernel/reduce_body.h"
 
 #define NAME(word) PASTE(norm, DTYPE, word)
@@ -65,7 +62,6 @@ static const tw__reducer PASTE(mean, DTYPE, reducer) = {
 #define START 0
 #define FINISH(a, n) ROOT(a)
 #define CLONES VECTORS
-#define SHORT (TW_REDUCE_LANES - 1)
 #include "kernel/reduce_body.h"
 
 #ifdef ORDER_VECTORS
@@ -83,7 +79,6 @@ static const tw__reducer PASTE(mean, DTYPE, reducer) = {
 #define START LOWEST
 #define FINISH(a, n) UNRANK(a)
 #define CLONES VECTORS
-#define SHORT (sizeof(ELEMENT_TYPE) < 4 ? TW_REDUCE_LANES - 1 : 64)
 #include "kernel/reduce_body.h"
 
 #define NAME(word) PASTE(min, DTYPE, word)
@@ -94,7 +89,6 @@ static const tw__reducer PASTE(mean, DTYPE, reducer) = {
 #define START HIGHEST
 #define FINISH(a, n) UNRANK(a)
 #define CLONES VECTORS
-#define SHORT (sizeof(ELEMENT_TYPE) < 4 ? TW_REDUCE_LANES - 1 : 64)
 #include "kernel/reduce_body.h"
 
 #define TABLE_ORDERED , [TW__REDUCE_MAX] = &PASTE(max, DTYPE, reducer), [TW__REDUCE_MIN] = &PASTE(min, DTYPE, reducer)

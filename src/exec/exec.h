@@ -63,5 +63,6 @@ tw_status tw__plan_print(tw__plan *plan, const char *name, tw_tensor *const *val
 
 /* Where the node was made that the thread's last "node a: …" error is about (a tw__origin), or NULL; as long as its graph lives. */
 extern _Thread_local const tw_object *tw__failed_origin;
+extern _Atomic bool tw__step_reports; /* somebody wants to know of steps (hook.c) */
 
 #endif

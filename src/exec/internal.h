@@ -176,8 +176,7 @@ bool tw__pass_share_constant(tw__draft *draft, const tw__node *node, const tw_te
 
 /* ---- inside ---- */
 
-/* Reports (hook.c): whether somebody wants them, and one that began at `start`. */
-extern _Atomic bool tw__step_reports;
+/* Reports (hook.c): one that began at `start`. */
 int64_t tw__step_clock(void);
 void tw__step_report(const tw__step *step, int64_t start, int64_t bytes);
 

@@ -600,7 +600,7 @@ tw_status tw__switch(tw_tensor *index, const tw__branch *branches, int count, tw
 
 tw_status tw__control_results(tw_tensor **results, int count)
 {
-    if (!tw__in_lasting() || !count || !results[0]->node)
+    if (!tw__tracing || !count || !results[0]->node)
         return TW_OK;
     char *scope = tw__format("%s/", results[0]->node->name);
     tw_status status = scope ? tw__scope_push(scope) : TW_RESOURCE_EXHAUSTED;

@@ -70,11 +70,23 @@ typedef struct tw__folding {
 } tw__folding;
 tw_status tw__fold_rows(const tw__folding *folding, tw_tensor ***outputs, int *output_count);
 
+/* A condition that only compares integers of the loop (condition.c). */
+enum { TW_CONDITION_STEPS = 16 };
+typedef struct tw__condition {
+    int count;
+    struct {
+        int what;
+        int64_t a, b;
+    } steps[TW_CONDITION_STEPS];
+} tw__condition;
+bool tw__condition_read(tw__condition *condition, const tw__function *f); /* false: it is more than that */
+int tw__condition_holds(const tw__condition *condition, tw_tensor *const *values); /* -1: the values are no single integers */
+
 /* ---- shared by cond.c and while.c ---- */
 /* Appends the captures of f that are not in the list yet; the list is from tw__alloc. */
 tw_status tw__control_unite(tw_tensor ***list, int *count, const tw__function *f);
 
-/* In lasting graphs the results of a branch or loop that programs see are Identity nodes under its name, numbered as its outputs are. */
+/* The results of a branch that programs see are Identity nodes under its name, numbered as its outputs are. */
 tw_status tw__control_results(tw_tensor **results, int count);
 
 #endif

@@ -4,6 +4,7 @@
  * unchanged. When it is differentiated, the node gets a richer form (graph.h) whose body keeps what its gradient needs: it pushes those
  * values onto lists, one list per value; the lists are further values of the loop. The gradient is a loop over the body's backward function
  * that pops them. If a gradient of the lists is asked for, the rich form is differentiated in turn. */
+#include <stdatomic.h>
 #include <time.h>
 
 #include "function/control.h"
@@ -82,6 +83,17 @@ static tw_status check_interrupt(struct timespec *last)
     return tw__interrupted();
 }
 
+/* Runs the condition. */
+static tw_status ask(const tw__kernel *kernel, tw__function *cond, tw_tensor *const *now, int *holds)
+{
+    tw_auto tw_tensor *truth = NULL;
+    TW_TRY(tw__function_run(cond, now, &truth));
+    if (truth->dtype != TW_BOOL || truth->count != 1)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the condition is %s %s, not one bool", tw_dtype_name(truth->dtype), tw__shape_text(&truth->shape));
+    *holds = *(const bool *)truth->data;
+    return TW_OK;
+}
+
 static tw_status while_compute(tw__kernel *kernel)
 {
     tw__function *cond = function_of(kernel->op, kernel->attrs, "cond"), *body = function_of(kernel->op, kernel->attrs, "body");
@@ -95,14 +107,13 @@ static tw_status while_compute(tw__kernel *kernel)
     struct timespec last;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &last);
     tw_status status = TW_OK;
+    tw__condition simple;
+    bool is_simple = !atomic_load(&tw__step_reports) && tw__condition_read(&simple, cond);
     for (;;) {
-        tw_tensor *truth = NULL;
-        status = tw__function_run(cond, now, &truth);
-        if (status == TW_OK && (truth->dtype != TW_BOOL || truth->count != 1))
-            status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "the condition is %s %s, not one bool", tw_dtype_name(truth->dtype),
-                                tw__shape_text(&truth->shape));
-        bool go_on = status == TW_OK && *(const bool *)truth->data;
-        tw_release(truth);
+        int truth = is_simple ? tw__condition_holds(&simple, now) : -1;
+        if (truth < 0)
+            status = ask(kernel, cond, now, &truth);
+        bool go_on = status == TW_OK && truth;
         if (go_on)
             status = check_interrupt(&last);
         if (status != TW_OK || !go_on)

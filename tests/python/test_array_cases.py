@@ -49,3 +49,21 @@ def test_case(name):
 @pytest.mark.parametrize("name", array_nodes.PROGRAMS)
 def test_nodes_of_graphs(name):
     assert array_nodes.in_graph(tf, name) == EXPECTED["nodes"][name]["graph"]
+
+
+def have_scopes():
+    """Whether graphs of functions have name scopes."""
+    @tf.function(autograph=False)
+    def f(x):
+        with tf.name_scope("inside"):
+            return x * 2.0
+    return "inside/mul" in [o.name for o in f.get_concrete_function(tf.TensorSpec([])).graph.get_operations()]
+
+
+@pytest.mark.skipif(not have_scopes(), reason="graphs of functions have no name scopes")
+@pytest.mark.parametrize("name", array_nodes.PROGRAMS)
+def test_nodes_of_functions(name):
+    """All but what holds effects together at a function's end, and who follows that."""
+    def plain(rows):
+        return [row[:3] for row in rows if row[1] != "NoOp"]
+    assert plain(array_nodes.in_function(tf, name)) == plain(EXPECTED["nodes"][name]["function"])

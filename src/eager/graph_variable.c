@@ -44,7 +44,7 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
     tw__resource *resource = variable->resource;
     tw__graph *graph = variable->graph;
     tw_tensor *value = initial->node && initial->node->graph == graph ? tw_retain(initial) : NULL;
-    const char *before = tw__colocate(resource->name);
+    const char *before = tw__colocate(tw__colocation ? tw__colocation : resource->name); /* what is said outside counts */
     if (!value) {
         char *name = tw__format("%s/Initializer/initial_value", resource->name);
         tw_tensor *known = initial->node && initial->symbolic_value ? initial->symbolic_value : initial;
@@ -82,7 +82,9 @@ static tw_status add_nodes(tw_variable *variable, tw_tensor *initial)
     tw_attr dtype = TW_A_TYPE("dtype", resource->dtype);
     if (!add(variable, &tw__op_VarIsInitializedOp, "/IsInitialized/VarIsInitializedOp", edges, 1, NULL, 0, TW_BOOL, &TW_SCALAR, 1))
         return tw__error_status();
+    before = tw__colocate(NULL);
     variable->initializer = add(variable, &tw__op_AssignVariableOp, "/Assign", edges, 2, &dtype, 1, TW_FLOAT32, &TW_SCALAR, 0);
+    tw__colocate(before);
     variable->snapshot = add(variable, &tw__op_ReadVariableOp, "/Read/ReadVariableOp", edges, 1, &dtype, 1, resource->dtype, &resource->shape, 1);
     return variable->initializer && variable->snapshot ? TW_OK : tw__error_status();
 }
@@ -97,7 +99,7 @@ tw__part tw__first_value_begin(const char *name)
         if (tw__control_push(graph, NULL, 0, true) == TW_OK) {
             part = tw__part_begin(scope, NULL);
             if (part.graph) {
-                part.colocation = tw__colocate(unique);
+                part.colocation = tw__colocate(tw__colocation ? tw__colocation : unique);
                 part.beside = unique;
                 unique = NULL;
             }

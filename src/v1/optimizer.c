@@ -252,12 +252,14 @@ static tw_status make_slots(tw_v1_optimizer *optimizer, tw_variable *variable)
         return tw__fail(TW_VALUE_ERROR, "%s: the shape of variable %s is not known", tw_class_name(optimizer), variable->name);
     tw__v1_state state = { 0 };
     tw_status status = TW_OK;
+    const char *beside = tw__colocate(variable->resource->name);
     for (int k = 0; status == TW_OK && k < rule->slot_count; k++) {
         char *name = tw__format("%.*s/%s", (int)name_size(variable), variable->name, optimizer->name);
         state.slots[k] = name ? make_variable(variable->resource->dtype, optimizer->first[k], &variable->resource->shape, name, true) : NULL;
         tw__free(name);
         status = state.slots[k] ? TW_OK : tw__error_status();
     }
+    tw__colocate(beside);
     if (status == TW_OK)
         status = TW_GROW(optimizer->states, optimizer->state_capacity, optimizer->state_count + 1);
     if (status == TW_OK)
@@ -343,10 +345,14 @@ static tw_status apply_rule(step *s, const tw__v1_state *state, const tw_op *op,
     }
     tw_attr attrs[] = { TW_A_BOOL("use_locking", s->optimizer->use_locking), TW_A_BOOL(s->optimizer->rule->flag, s->optimizer->flag) };
     tw__node *node = NULL;
+    const char *beside = tw__colocate(state->variable->resource->name);
     if (status == TW_OK)
         status = call(op, name, inputs, count, attrs, s->optimizer->rule->flag ? 2 : 1, NULL, &node);
-    if (node)
+    tw__colocate(beside);
+    if (node) {
+        node->manual = true;
         s->updates[s->update_count++] = node;
+    }
     for (int i = 0; i < count; i++)
         tw_release(inputs[i]);
     tw__free(name);

@@ -284,8 +284,12 @@ static tw_status call_shape(tw__inference *inference)
                               tw_dtype_name(input->out_dtypes[0]), tw__shape_text(&input->out_shapes[0]), tw_dtype_name(inference->dtypes[i]),
                               tw__shape_text(inference->shapes[i]));
     }
-    for (int i = 0; i < f->output_count; i++)
+    for (int i = 0; i < f->output_count; i++) {
+        if (tw__function_output_dtype(f, i) != inference->out_dtypes[i])
+            return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "output %d of function %s is %s, the call says %s", i, f->name,
+                              tw_dtype_name(tw__function_output_dtype(f, i)), tw_dtype_name(inference->out_dtypes[i]));
         inference->out_shapes[i] = *tw__function_output_shape(f, i);
+    }
     return TW_OK;
 }
 

@@ -66,6 +66,10 @@ static tw_status while_shape(tw__inference *inference)
                                   tw_dtype_name(inference->dtypes[i]));
         }
     }
+    const tw__function *cond = function_of(inference->op, inference->attrs, "cond");
+    if (tw__function_output_dtype(cond, 0) != TW_BOOL)
+        return TW_OP_FAIL(inference, TW_INVALID_ARGUMENT, "cond %s gives %s, expected bool", cond->name,
+                          tw_dtype_name(tw__function_output_dtype(cond, 0)));
     const tw_attr *shapes = TW_ATTR(inference, "output_shapes");
     for (int i = 0; i < inference->output_count; i++)
         inference->out_shapes[i] = shapes->count == inference->output_count ? shapes->shapes[i] : TW_UNKNOWN_SHAPE;

@@ -175,9 +175,9 @@ static void try_bytes(const char *data, size_t size)
 static void changed_bytes(void **state)
 {
     (void)state;
-    static const char *const files[] = { "plain", "variable", "nested", "control" };
+    static const char *const files[] = { "plain", "variable", "nested", "control", "wrong_result" };
     uint32_t random = 12345;
-    for (int f = 0; f < 4; f++) {
+    for (int f = 0; f < 5; f++) {
         char path[400];
         snprintf(path, sizeof path, TW_TEST_DATA "/golden/graphs/%s.pb", files[f]);
         size_t size;
@@ -200,9 +200,138 @@ static void changed_bytes(void **state)
     }
 }
 
+/* ---- calls whose functions have other signatures than they say ---- */
+
+/* A function of one float argument: Neg of it, or a Cast to another dtype. */
+static void add_function(tw__text *library, const char *name, tw_dtype result)
+{
+    tw__text function = { 0 }, signature = { 0 }, in = { 0 }, out = { 0 }, ret = { 0 }, node = { 0 };
+    tw__proto_add_bytes(&in, 1, "x", 1);
+    tw__proto_add_varint(&in, 3, TW_FLOAT32);
+    tw__proto_add_bytes(&out, 1, "y", 1);
+    tw__proto_add_varint(&out, 3, result);
+    tw__proto_add_bytes(&signature, 1, name, strlen(name));
+    tw__proto_add_bytes(&signature, 2, in.data, in.size);
+    tw__proto_add_bytes(&signature, 3, out.data, out.size);
+    tw__proto_add_bytes(&function, 1, signature.data, signature.size);
+    tw__proto_add_bytes(&node, 1, "cast", 4);
+    tw__proto_add_bytes(&node, 2, "Cast", 4);
+    tw__proto_add_bytes(&node, 3, "x", 1);
+    add_attr(&node, TW_A_TYPE("SrcT", TW_FLOAT32));
+    add_attr(&node, TW_A_TYPE("DstT", result));
+    tw__proto_add_bytes(&function, 3, node.data, node.size);
+    tw__proto_add_bytes(&ret, 1, "y", 1);
+    tw__proto_add_bytes(&ret, 2, "cast:y:0", 8);
+    tw__proto_add_bytes(&function, 4, ret.data, ret.size);
+    tw__proto_add_bytes(library, 1, function.data, function.size);
+    tw__text *const all[] = { &function, &signature, &in, &out, &ret, &node };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        tw__text_free(all[i]);
+}
+
+/* An attr that is a function, or (`list`) two of them. */
+static void add_functions(tw__text *node, const char *attr, const char *first, const char *second, bool list)
+{
+    tw__text value = { 0 }, pair = { 0 }, functions = { 0 };
+    for (int i = 0; i <= list; i++) {
+        tw__text name = { 0 };
+        tw__proto_add_bytes(&name, 1, i ? second : first, strlen(i ? second : first));
+        tw__proto_add_bytes(list ? &functions : &value, list ? 9 : 10, name.data, name.size);
+        tw__text_free(&name);
+    }
+    if (list)
+        tw__proto_add_bytes(&value, 1, functions.data, functions.size);
+    tw__proto_add_bytes(&pair, 1, attr, strlen(attr));
+    tw__proto_add_bytes(&pair, 2, value.data, value.size);
+    tw__proto_add_bytes(node, 5, pair.data, pair.size);
+    tw__text_free(&value);
+    tw__text_free(&pair);
+    tw__text_free(&functions);
+}
+
+typedef struct calling {
+    const char *op, *first, *second; /* the functions: f, then and else, cond and body, or the branches */
+    tw_dtype in[2], out[2];          /* Tin (T of a loop) and Tout */
+} calling;
+
+static tw__graph *build_call(const calling *c)
+{
+    tw__text text = { 0 }, library = { 0 }, node = { 0 };
+    bool is_if = strstr(c->op, "If"), is_loop = strstr(c->op, "While"), is_case = strstr(c->op, "Case");
+    add_node(&text, 1, &(made)X);
+    add_node(&text, 1, &(made){ "number", "Placeholder", { 0 }, NULL, TW_INT32 });
+    tw__proto_add_bytes(&node, 1, "call", 4);
+    tw__proto_add_bytes(&node, 2, c->op, strlen(c->op));
+    if (is_if || is_case)
+        tw__proto_add_bytes(&node, 3, "number", 6);
+    tw__proto_add_bytes(&node, 3, "x", 1);
+    if (is_if)
+        add_attr(&node, TW_A_TYPE("Tcond", TW_INT32));
+    add_attr(&node, TW_A_TYPES(is_loop ? "T" : "Tin", c->in, c->in[0] ? c->in[1] ? 2 : 1 : 0));
+    if (!is_loop)
+        add_attr(&node, TW_A_TYPES("Tout", c->out, c->out[0] ? c->out[1] ? 2 : 1 : 0));
+    add_functions(&node, is_if ? "then_branch" : is_loop ? "cond" : is_case ? "branches" : "f", c->first, c->second, is_case);
+    if (is_if || is_loop)
+        add_functions(&node, is_if ? "else_branch" : "body", c->second, NULL, false);
+    tw__proto_add_bytes(&text, 1, node.data, node.size);
+    add_function(&library, "same", TW_FLOAT32);
+    add_function(&library, "whole", TW_INT32);
+    add_function(&library, "truth", TW_BOOL);
+    tw__proto_add_bytes(&text, 2, library.data, library.size);
+    tw__graph *graph = build(&text);
+    tw__text_free(&text);
+    tw__text_free(&library);
+    tw__text_free(&node);
+    return graph;
+}
+
+static void signatures(void **state)
+{
+    (void)state;
+#define F TW_FLOAT32
+#define I TW_INT32
+    static const struct {
+        calling call;
+        const char *error; /* NULL: it is a good one */
+    } cases[] = {
+        { { "PartitionedCall", "same", NULL, { F }, { F } }, NULL },
+        { { "PartitionedCall", "same", NULL, { F }, { I } }, "output 0 of function same is float32, the call says int32" },
+        { { "StatefulPartitionedCall", "whole", NULL, { F }, { F } }, "output 0 of function whole is int32, the call says float32" },
+        { { "PartitionedCall", "same", NULL, { F }, { F, F } }, "gives 1 outputs; the call has 1 and 2" },
+        { { "PartitionedCall", "same", NULL, { F }, { 0 } }, "gives 1 outputs; the call has 1 and 0" },
+        { { "PartitionedCall", "same", NULL, { I }, { F } }, "attr 'Tin': the inputs have other types than it says" },
+        { { "PartitionedCall", "same", NULL, { 0 }, { F } }, "PartitionedCall takes 0 inputs, got 1" },
+        { { "PartitionedCall", "same", NULL, { F, F }, { F } }, "PartitionedCall takes 2 inputs, got 1" },
+        { { "If", "same", "same", { F }, { F } }, NULL },
+        { { "If", "same", "whole", { F }, { F } }, "output 0 of branch whole is int32, expected float32" },
+        { { "StatelessIf", "whole", "whole", { F }, { F } }, "output 0 of branch whole is int32, expected float32" },
+        { { "StatelessIf", "same", "same", { F }, { F, F } }, "the call has 1 and 2" },
+        { { "StatelessIf", "same", "same", { 0 }, { F } }, "StatelessIf takes 1 inputs, got 2" },
+        { { "Case", "same", "same", { F }, { F } }, NULL },
+        { { "StatelessCase", "same", "truth", { F }, { F } }, "output 0 of branch truth is bool, expected float32" },
+        { { "Case", "whole", "whole", { F }, { F, I } }, "the call has 1 and 2" },
+        { { "While", "truth", "same", { F }, { 0 } }, NULL },
+        { { "While", "same", "same", { F }, { 0 } }, "cond same gives float32, expected bool" },
+        { { "StatelessWhile", "truth", "whole", { F }, { 0 } }, "value 0 of body whole is not float32 throughout" },
+        { { "StatelessWhile", "truth", "same", { F, F }, { 0 } }, "StatelessWhile takes 2 inputs, got 1" },
+        { { "StatelessWhile", "truth", "same", { 0 }, { 0 } }, "StatelessWhile takes 0 inputs, got 1" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tw_auto tw__graph *graph = build_call(&cases[i].call);
+        if (!cases[i].error) {
+            expect_no_error();
+            assert_non_null(graph);
+            continue;
+        }
+        assert_null(graph);
+        assert_non_null(strstr(tw_error_message(), "node 'call'"));
+        expect_error(TW_INVALID_ARGUMENT, cases[i].error);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(errors), cmocka_unit_test(nesting), cmocka_unit_test(long_chain),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(errors), cmocka_unit_test(nesting), cmocka_unit_test(long_chain), cmocka_unit_test(signatures),
                                         cmocka_unit_test(changed_bytes) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static tw__function *trace(PyObject *function, tw_tensor *const *tensors, int co
         for (int k = 0; relax == 1 && k < shapes[i].rank; k++)
             shapes[i].dims[k] = -1;
     }
-    tw__function *f = dtypes && shapes ? tw__function_trace("traced", dtypes, shapes, count, tw__py_flat_body, function) : NULL;
+    tw__function *f = dtypes && shapes ? tw__function_trace_named("traced", NULL, dtypes, shapes, count, tw__py_flat_body, function) : NULL;
     tw__free(dtypes);
     tw__free(shapes);
     return f;

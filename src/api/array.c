@@ -51,7 +51,7 @@ static tw_tensor *count_of(int64_t count, tw_dtype dtype)
 TW_API(shape, "shape(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The dimensions of a tensor.")
 {
     tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type;
-    if (tw__in_lasting() && tw__shape_known(&args->input->shape))
+    if (tw__in_graph() && tw__shape_known(&args->input->shape))
         return known_in_graph(tw__tensor_of_shape(&args->input->shape, dtype), args->name, "Shape");
     return tw__call(&tw__op_Shape, TW_IN(args->input), 1,
                     TW_WITH(TW_A_TYPE("out_type", args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type)), 1);
@@ -66,7 +66,7 @@ TW_API(shape_n, "shape_n(input: tensors, out_type: dtype = int32, name: str = No
 TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The number of elements.")
 {
     int64_t count;
-    if (tw__in_lasting() && tw__shape_known(&args->input->shape) && tw__shape_count(&args->input->shape, &count) == TW_OK)
+    if (tw__in_graph() && tw__shape_known(&args->input->shape) && tw__shape_count(&args->input->shape, &count) == TW_OK)
         return known_in_graph(count_of(count, args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type), args->name, "Size");
     return tw__call(&tw__op_Size, TW_IN(args->input), 1,
                     TW_WITH(TW_A_TYPE("out_type", args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type)), 1);
@@ -74,7 +74,7 @@ TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> t
 
 TW_API(rank, "rank(input: tensor, name: str = None) -> tensor", "The number of dimensions.")
 {
-    if (tw__in_lasting() && args->input->shape.rank >= 0)
+    if (tw__in_graph() && args->input->shape.rank >= 0)
         return known_in_graph(count_of(args->input->shape.rank, TW_INT32), args->name, "Rank");
     return TW_UNARY(Rank, args->input);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "eager/eager.h"
+#include "eager/tape.h"
 #include "graph/graph.h"
 #include "api/array.h"
 #include "rows.h"
@@ -57,56 +58,24 @@ TW_API(convert_to_tensor,
     return with_dtype(args->value, args->dtype);
 }
 
-static tw_tensor *filled(tw_tensor *shape, tw_dtype dtype, bool one, const char *path)
+static tw_tensor *filled(tw_tensor *shape, tw_dtype dtype, bool one, const char *name, const char *path)
 {
     if (one && dtype == TW_STRING) {
         tw__fail(TW_TYPE_ERROR, "tf.%s: strings have no one", path);
         return NULL;
     }
-    tw_auto tw_tensor *zero = tw_tensor_new(dtype, TW_SCALAR, NULL);
-    tw_auto tw_tensor *value = zero && one ? TW_UNARY(OnesLike, zero) : tw_retain(zero);
-    return value ? TW_BINARY(Fill, shape, value) : NULL;
-}
-
-enum { LARGE = 1000 }; /* elements; TensorFlow writes fewer into the graph */
-
-/* In a lasting graph: few elements are a constant of the function's name; more, or an unknown number, are filled in when the graph runs. */
-static tw_tensor *filled_in_graph(tw_tensor *shape, tw_dtype dtype, bool one, const char *name, const char *path)
-{
-    tw__part part = tw__part_begin(name, path);
-    tw__outside outside = tw__outside_begin();
-    tw_auto tw_tensor *none = tw_tensor_new(TW_INT32, TW_SHAPE(0), NULL);
-    tw_auto tw_tensor *value = none ? filled(none, dtype, one, path) : NULL;
-    int64_t count = 1;
-    for (int64_t i = 0; !shape->node && i < shape->count && count < LARGE; i++)
-        count *= tw_tensor_int_at(shape, i);
-    tw_auto tw_tensor *all = !shape->node && count < LARGE ? filled(shape, dtype, one, path) : NULL;
-    tw__outside_end(outside);
-    tw_tensor *out = NULL;
-    if (all) {
-        out = tw__part_constant(&part, all, "");
-    } else if (value && (shape->node || count >= LARGE)) {
-        tw_auto tw_tensor *dims = tw__part_constant(&part, shape, "shape_as_tensor");
-        tw_auto tw_tensor *scalar = dims ? tw__part_constant(&part, value, "Const") : NULL;
-        out = scalar ? tw__part_call(&part, "", &tw__op_Fill, TW_IN(dims, scalar), 2, NULL, 0) : NULL;
-    }
-    return tw__part_result(&part, out);
-}
-
-static tw_tensor *filled_anywhere(tw_tensor *shape, tw_dtype dtype, bool one, const char *name, const char *path)
-{
-    return tw__in_lasting() ? filled_in_graph(shape, dtype, one, name, path) : filled(shape, dtype, one, path);
+    return tw__filled(shape, dtype, one, name, path);
 }
 
 TW_API(zeros, "zeros(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor",
        "A tensor of zeros.")
 {
-    return refuse_layout(&args->layout, "zeros") == TW_OK ? filled_anywhere(args->shape, args->dtype, false, args->name, "zeros") : NULL;
+    return refuse_layout(&args->layout, "zeros") == TW_OK ? filled(args->shape, args->dtype, false, args->name, "zeros") : NULL;
 }
 
 TW_API(ones, "ones(shape: tensor<int32>, dtype: dtype = float32, name: str = None, layout: value = None) -> tensor", "A tensor of ones.")
 {
-    return refuse_layout(&args->layout, "ones") == TW_OK ? filled_anywhere(args->shape, args->dtype, true, args->name, "ones") : NULL;
+    return refuse_layout(&args->layout, "ones") == TW_OK ? filled(args->shape, args->dtype, true, args->name, "ones") : NULL;
 }
 
 TW_API(fill, "fill(dims: tensor<int32>, value: tensor, name: str = None, layout: value = None) -> tensor", "A tensor of one value.")
@@ -116,14 +85,14 @@ TW_API(fill, "fill(dims: tensor<int32>, value: tensor, name: str = None, layout:
 
 static tw_tensor *filled_like(tw_tensor *input, tw_dtype dtype, const tw_op *op, const char *path, const char *name)
 {
-    if (tw__in_lasting() && tw__shape_known(&input->shape) && input->dtype != TW_VARIANT) {
+    if (tw__in_graph() && tw__shape_known(&input->shape) && input->dtype != TW_VARIANT) {
         tw_auto tw_tensor *dims = tw__tensor_of_shape(&input->shape, TW_INT32);
-        return dims ? filled_in_graph(dims, dtype == TW_DTYPE_NONE ? input->dtype : dtype, op == &tw__op_OnesLike, name, path) : NULL;
+        return dims ? filled(dims, dtype == TW_DTYPE_NONE ? input->dtype : dtype, op == &tw__op_OnesLike, name, path) : NULL;
     }
     if (dtype == TW_DTYPE_NONE || dtype == input->dtype)
         return tw__call(op, TW_IN(input), 1, NULL, 0);
     tw_auto tw_tensor *shape = tw__shape_as_tensor(input, TW_INT64);
-    return shape ? filled(shape, dtype, op == &tw__op_OnesLike, path) : NULL;
+    return shape ? filled(shape, dtype, op == &tw__op_OnesLike, name, path) : NULL;
 }
 
 TW_API(zeros_like, "zeros_like(input: tensor, dtype: dtype = None, name: str = None, layout: value = None) -> tensor",
@@ -142,6 +111,32 @@ TW_API(ones_like, "ones_like(input: tensor, dtype: dtype = None, name: str = Non
     return filled_like(args->input, args->dtype, &tw__op_OnesLike, "ones_like", args->name);
 }
 
+/* In a graph: ones on the diagonal of nothing, or of zeros if it is no square. */
+static tw_tensor *eye_in_graph(const tw_eye_args *args, int64_t rows, int64_t columns)
+{
+    tw__part part = tw__part_begin(args->name, "eye");
+    bool square = args->num_columns == TW_NO_INT;
+    tw_shape shape = { .rank = (int32_t)args->batch_shape.count + 1 };
+    for (int i = 0; i + 1 < shape.rank; i++)
+        shape.dims[i] = args->batch_shape.items[i];
+    shape.dims[shape.rank - 1] = rows < columns ? rows : columns;
+    tw_auto tw_tensor *diagonal = tw__tensor_of_shape(&shape, TW_INT32), *ones = diagonal ? tw__filled(diagonal, args->dtype, true, NULL, "ones") : NULL;
+    shape.rank++;
+    shape.dims[shape.rank - 2] = rows;
+    shape.dims[shape.rank - 1] = columns;
+    tw_auto tw_tensor *whole = ones && !square ? tw__tensor_of_shape(&shape, TW_INT32) : NULL;
+    tw_auto tw_tensor *zeros = whole ? tw__filled(whole, args->dtype, false, NULL, "zeros") : NULL;
+    tw__outside outside = tw__outside_begin();
+    tw_auto tw_tensor *zero = tw_tensor_int(0), *none = tw_tensor_int(-1), *padding = tw_tensor_new(args->dtype, TW_SCALAR, NULL);
+    tw__outside_end(outside);
+    tw_tensor *out = NULL;
+    if (zero && none && padding && square && ones)
+        out = tw__part_call(&part, "diag", &tw__op_MatrixDiagV3, TW_IN(ones, zero, none, none, padding), 5, NULL, 0);
+    else if (zero && zeros)
+        out = tw__part_call(&part, "set_diag", &tw__op_MatrixSetDiagV3, TW_IN(zeros, ones, zero), 3, NULL, 0);
+    return tw__part_result(&part, out);
+}
+
 TW_API(eye,
        "eye|linalg.eye(num_rows: int, num_columns: int = None, batch_shape: ints = None, dtype: dtype = float32, name: str = None) "
        "-> tensor",
@@ -158,9 +153,11 @@ TW_API(eye,
                  (long long)args->batch_shape.count);
         return NULL;
     }
-    tw__outside outside = tw__outside_begin(); /* also while a graph is made, its elements are needed here */
+    if (tw__in_graph())
+        return eye_in_graph(args, rows, columns);
+    tw__outside outside = tw__outside_begin();
     tw_auto tw_tensor *flat_shape = tw__ints_tensor(&(int64_t){ rows < columns ? rows : columns }, 1, TW_INT64);
-    tw_auto tw_tensor *ones = flat_shape ? filled(flat_shape, args->dtype, true, "eye") : NULL;
+    tw_auto tw_tensor *ones = flat_shape ? filled(flat_shape, args->dtype, true, NULL, "eye") : NULL;
     tw__outside_end(outside);
     tw_tensor *out = NULL;
     tw_shape shape = { .rank = (int32_t)args->batch_shape.count + 2 };

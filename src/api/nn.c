@@ -233,7 +233,7 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
         tw__seed_pair(seed); /* a seed is drawn nevertheless */
         return tw_retain(x);
     }
-    if (tw__in_lasting())
+    if (tw__in_graph())
         return dropout_in_graph(x, rate, noise_shape, seed, name);
     tw_auto tw_tensor *dims = noise_dims(x, noise_shape);
     if (!dims)

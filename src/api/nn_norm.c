@@ -48,7 +48,7 @@ static tw_status moments_in_graph(tw_tensor *x, tw_ints axes, bool keepdims, tw_
 
 tw_status tw__moments(tw_tensor *x, tw_ints axes, bool keepdims, tw_tensor **mean, tw_tensor **variance)
 {
-    if (tw__in_lasting() && axes.count)
+    if (tw__in_graph() && axes.count)
         return moments_in_graph(x, axes, keepdims, mean, variance);
     *mean = *variance = NULL;
     tw_dtype dtype = x->dtype == TW_FLOAT16 ? TW_FLOAT32 : x->dtype; /* halves overflow when squared */

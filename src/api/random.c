@@ -236,7 +236,7 @@ TW_API(random_uniform,
         tw__fail(TW_VALUE_ERROR, "Must specify maxval for integer dtype tf.%s", tw_dtype_name(args->dtype));
         return NULL;
     }
-    if (tw__in_lasting())
+    if (tw__in_graph())
         return uniform_in_graph(args);
     if (tw__dtype_is_integer(args->dtype)) {
         tw_auto tw_tensor *low = args->minval ? tw_retain(args->minval) : zero_of(args->dtype);
@@ -255,7 +255,7 @@ TW_API(random_normal,
 {
     if (check_float("random.normal", args->dtype) != TW_OK)
         return NULL;
-    if (tw__in_lasting())
+    if (tw__in_graph())
         return normal_in_graph(&tw__op_RandomStandardNormal, args->shape, args->mean, args->stddev, args->dtype, args->seed, args->name, "random_normal");
     tw_attr type = TW_A_TYPE("dtype", args->dtype);
     return scaled(tw__random_call(&tw__op_RandomStandardNormal, TW_IN(args->shape), 1, tw__seed_pair(args->seed), &type, 1), args->stddev,
@@ -269,7 +269,7 @@ TW_API(random_truncated_normal,
 {
     if (check_float("random.truncated_normal", args->dtype) != TW_OK)
         return NULL;
-    if (tw__in_lasting())
+    if (tw__in_graph())
         return normal_in_graph(&tw__op_TruncatedNormal, args->shape, args->mean, args->stddev, args->dtype, args->seed, args->name, "truncated_normal");
     tw_attr type = TW_A_TYPE("dtype", args->dtype);
     return scaled(tw__random_call(&tw__op_TruncatedNormal, TW_IN(args->shape), 1, tw__seed_pair(args->seed), &type, 1), args->stddev,
@@ -340,7 +340,7 @@ TW_API(random_stateless_uniform,
 {
     if (check_uniform(args->dtype, true) != TW_OK)
         return NULL;
-    if (!tw__dtype_is_integer(args->dtype) && tw__in_lasting())
+    if (!tw__dtype_is_integer(args->dtype) && tw__in_graph())
         return stateless_in_graph(&tw__op_StatelessRandomUniformV2, args->shape, args->seed, &args->alg, args->dtype, args->minval, args->maxval,
                                   args->name, "stateless_random_uniform");
     if (!tw__dtype_is_integer(args->dtype))
@@ -366,7 +366,7 @@ TW_API(random_stateless_normal,
 {
     if (check_float("random.stateless_normal", args->dtype) != TW_OK)
         return NULL;
-    if (tw__in_lasting())
+    if (tw__in_graph())
         return stateless_in_graph(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, args->mean, args->stddev, args->name,
                                   "stateless_random_normal");
     return scaled(stateless(&tw__op_StatelessRandomNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL), args->stddev,
@@ -380,7 +380,7 @@ TW_API(random_stateless_truncated_normal,
 {
     if (check_float("random.stateless_truncated_normal", args->dtype) != TW_OK)
         return NULL;
-    if (tw__in_lasting())
+    if (tw__in_graph())
         return stateless_in_graph(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype, args->mean, args->stddev, args->name,
                                   "stateless_truncated_normal");
     return scaled(stateless(&tw__op_StatelessTruncatedNormalV2, args->shape, args->seed, &args->alg, args->dtype, NULL, NULL), args->stddev,

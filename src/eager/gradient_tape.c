@@ -3,21 +3,6 @@
 #include "op/slices.h"
 #include "rows.h"
 
-tw_tensor *tw__gradient_add(tw_tensor *a, tw_tensor *b)
-{
-    if (a->dtype == TW_VARIANT || b->dtype == TW_VARIANT) {
-        if (tw__slices_of(a) || tw__slices_of(b))
-            return tw__slices_add(a, b);
-        return TW_BINARY(AddN, a, b); /* lists of tensors */
-    }
-    return TW_BINARY(AddV2, a, b);
-}
-
-tw_tensor *tw__gradient_ones(tw_tensor *like)
-{
-    return TW_UNARY(OnesLike, like);
-}
-
 static tw_status tape_init(void *self, const void *given)
 {
     tw_tape *tape = self;

@@ -5,6 +5,7 @@
  * through the one door, so an outer tape sees them) and sums what arrives at the same number. Only records on a way from a source to a
  * target are visited. The memory is tape_memory.c's. */
 #include "eager/tape.h"
+#include "graph/graph.h"
 #include "op/slices.h"
 #include "rows.h"
 
@@ -205,11 +206,14 @@ typedef struct backward {
     int64_t number_count;
     tw_tensor **gradients; /* by number */
     bool *needed;          /* by number: lies on a way from a source */
+    tw__sums sums;         /* in graphs: gradients beside those */
 } backward;
 
 static tw_status add_gradient(backward *b, int64_t number, tw_tensor *gradient) /* takes the gradient */
 {
     tw_tensor *held = b->gradients[number];
+    if (held && tw__in_graph())
+        return tw__sums_add(&b->sums, number, gradient);
     if (held) {
         tw_tensor *sum = tw__gradient_add(held, gradient);
         tw_release(held);
@@ -240,6 +244,26 @@ static void mark_needed(backward *b)
 
 enum { FEW = 16 };
 
+/* In graphs the nodes of a gradient stand in a scope of their own: that in which the function was called, inside of "gradient_tape/". */
+static tw_status call_in_scope(tw__gradient *g, tw_object *own)
+{
+    const tw__node *node = g->output_count ? g->outputs[0]->node : NULL;
+    if (!tw__in_graph() || !node || own)
+        return tw__gradient_call(g, own);
+    char *scope = node->scope ? tw__format("gradient_tape/%.*s/", (int)node->scope, node->name) : tw__strdup("gradient_tape/");
+    tw_status status = scope ? tw__scope_push(scope) : TW_RESOURCE_EXHAUSTED;
+    tw__free(scope);
+    TW_TRY(status);
+    tw__graph *waiting = tw__naming_wait(NULL);
+    bool before = tw__named_as_functions;
+    tw__named_as_functions = g->op == &tw__op_Mul || g->op == &tw__op_Square;
+    status = tw__gradient_call(g, own);
+    tw__named_as_functions = before;
+    tw__naming_wait(waiting);
+    tw__scope_pop();
+    return status;
+}
+
 static tw_status step_back(backward *b, size_t index)
 {
     tw__tape_memory *memory = b->memory;
@@ -263,8 +287,11 @@ static tw_status step_back(backward *b, size_t index)
         memcpy(space + most, memory->tensors + record.first + inputs, (size_t)outputs * sizeof *space);
         for (int i = 0; i < outputs; i++) {
             int64_t number = number_of(memory, space[most + (size_t)i]);
-            if (number >= 0 && number < b->number_count)
+            if (number >= 0 && number < b->number_count) {
+                if (status == TW_OK && b->sums.count)
+                    status = tw__sums_settle(&b->sums, number, &b->gradients[number]);
                 space[2 * most + (size_t)i] = b->gradients[number];
+            }
             any_gradient |= space[2 * most + (size_t)i] != NULL;
         }
         for (int i = 0; i < inputs; i++) {
@@ -275,7 +302,7 @@ static tw_status step_back(backward *b, size_t index)
     }
     if (status == TW_OK && any_gradient && any_wanted) {
         tw__gradient gradient = { record.op, inputs, outputs, space, space + most, space + 2 * most, space + 3 * most, wanted, record.attrs };
-        status = tw__gradient_call(&gradient, record.own);
+        status = call_in_scope(&gradient, record.own);
         for (int i = 0; i < inputs; i++) {
             tw_tensor *made = space[3 * most + (size_t)i];
             if (made && status == TW_OK && wanted[i])
@@ -336,9 +363,12 @@ tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor 
         status = step_back(&b, r);
     for (int64_t i = 0; status == TW_OK && i < source_count; i++) {
         int64_t number = number_of(memory, sources[i]);
-        if (number >= 0 && number < b.number_count)
-            results[i] = tw_retain(b.gradients[number]);
+        if (number < 0 || number >= b.number_count)
+            continue;
+        status = tw__sums_settle(&b.sums, number, &b.gradients[number]);
+        results[i] = tw_retain(b.gradients[number]);
     }
+    tw__sums_free(&b.sums);
     for (int64_t i = 0; i < ready; i++)
         tw_release(b.gradients[i]);
     tw__free(memory->gradients);

@@ -71,6 +71,23 @@ tw_status tw__custom_gradient_attach(tw__custom_gradient *custom, tw_tensor *con
                                      tw_tensor **outputs);
 
 tw_tensor *tw__gradient_add(tw_tensor *a, tw_tensor *b);
+/* Ones of the same shape, named as TensorFlow names the seeds of tapes. */
 tw_tensor *tw__gradient_ones(tw_tensor *like);
+/* Zeros or ones; in graphs, few of them are a constant, of the name or the usual one. */
+tw_tensor *tw__filled(tw_tensor *shape, tw_dtype dtype, bool one, const char *name, const char *usual);
+
+/* In graphs: gradients of values that have one already, in the order in which they came. */
+typedef struct tw__summand {
+    int64_t number;      /* of the value */
+    tw_tensor *gradient; /* a reference */
+} tw__summand;
+typedef struct tw__sums {
+    tw__summand *items;
+    size_t count, capacity;
+} tw__sums;
+tw_status tw__sums_add(tw__sums *sums, int64_t number, tw_tensor *gradient); /* takes the gradient */
+/* Adds to the gradient of a value what there is besides, now that there won't be more of it. */
+tw_status tw__sums_settle(tw__sums *sums, int64_t number, tw_tensor **gradient);
+void tw__sums_free(tw__sums *sums);
 
 #endif

@@ -11,11 +11,6 @@
 #include "op/slices.h"
 #include "rows.h"
 
-typedef struct further {
-    int64_t number;
-    tw_tensor *gradient; /* a reference */
-} further;
-
 typedef struct walk {
     const tw__derivation *d;
     size_t count;          /* nodes that are looked at: up to the last target */
@@ -28,8 +23,7 @@ typedef struct walk {
     tw_tensor **tensors;   /* by number: the value as a tensor, made when first used */
     tw_tensor **gradients; /* by number */
     bool lasting;
-    further *more;         /* in lasting graphs: gradients beside those, in the order in which they came */
-    size_t more_count, more_capacity;
+    tw__sums sums;         /* in lasting graphs: gradients beside those */
 } walk;
 
 static int64_t number_of(const walk *w, tw__edge edge)
@@ -123,14 +117,8 @@ static tw_tensor *tensor_at(walk *w, int64_t number, tw__node *node, int output)
 static tw_status add(walk *w, int64_t number, tw_tensor *gradient) /* takes the gradient */
 {
     tw_tensor *held = w->gradients[number];
-    if (held && gradient && w->lasting) {
-        if (TW_GROW(w->more, w->more_capacity, w->more_count + 1) != TW_OK) {
-            tw_release(gradient);
-            return TW_RESOURCE_EXHAUSTED;
-        }
-        w->more[w->more_count++] = (further){ number, gradient };
-        return TW_OK;
-    }
+    if (held && gradient && w->lasting)
+        return tw__sums_add(&w->sums, number, gradient);
     if (held) {
         tw_tensor *sum = gradient ? tw__gradient_add(held, gradient) : NULL;
         tw_release(held);
@@ -139,43 +127,6 @@ static tw_status add(walk *w, int64_t number, tw_tensor *gradient) /* takes the 
     }
     w->gradients[number] = gradient;
     return gradient ? TW_OK : tw__error_status();
-}
-
-/* In lasting graphs: the sum of all gradients of a value, now that there won't be more of them. */
-static tw_status settle(walk *w, int64_t number)
-{
-    tw_tensor *few[16], **all = w->more_count < 16 ? few : tw__alloc_array(w->more_count + 1, sizeof *all);
-    if (!all)
-        return TW_RESOURCE_EXHAUSTED;
-    int count = 0;
-    size_t left = 0;
-    bool dense = true;
-    all[count++] = w->gradients[number];
-    for (size_t i = 0; i < w->more_count; i++) {
-        if (w->more[i].number == number)
-            all[count++] = w->more[i].gradient;
-        else
-            w->more[left++] = w->more[i];
-    }
-    w->more_count = left;
-    for (int i = 0; count > 1 && i < count; i++)
-        dense &= !tw__slices_of(all[i]);
-    tw_tensor *sum = all[0];
-    if (count > 1 && dense) {
-        sum = tw__call(&tw__op_AddN, all, count, NULL, 0);
-        tw_release(all[0]);
-    }
-    for (int i = 1; i < count; i++) {
-        tw_tensor *next = dense || !sum ? sum : tw__gradient_add(sum, all[i]);
-        if (!dense)
-            tw_release(sum);
-        tw_release(all[i]);
-        sum = next;
-    }
-    if (all != few)
-        tw__free(all);
-    w->gradients[number] = sum;
-    return sum || count == 1 ? TW_OK : tw__error_status();
 }
 
 /* A gradient has the shape of what it is the gradient of: what is not known of it may be known of that. */
@@ -236,7 +187,7 @@ static tw_status step_back(walk *w, size_t i)
     for (int k = 0; k < outputs; k++) {
         int64_t number = w->first_output[i] + k;
         if (w->lasting)
-            TW_TRY(settle(w, number));
+            TW_TRY(tw__sums_settle(&w->sums, number, &w->gradients[number]));
         any |= w->gradients[number] && w->reached[number] && !w->stopped[number];
     }
     if (!any || !inputs || !passes(w->nodes[i]))
@@ -359,7 +310,7 @@ static tw_status run(walk *w, tw_tensor **results)
     TW_TRY(go_back(w));
     for (int i = 0; i < w->d->source_count; i++) {
         if (w->lasting && w->sources[i] >= 0)
-            TW_TRY(settle(w, w->sources[i]));
+            TW_TRY(tw__sums_settle(&w->sums, w->sources[i], &w->gradients[w->sources[i]]));
         results[i] = w->sources[i] >= 0 ? tw_retain(w->gradients[w->sources[i]]) : NULL;
     }
     return TW_OK;
@@ -385,8 +336,6 @@ tw_status tw__derive(const tw__derivation *d, tw_tensor **results)
     tw__free(w.stopped);
     tw__free(w.tensors);
     tw__free(w.gradients);
-    for (size_t i = 0; i < w.more_count; i++)
-        tw_release(w.more[i].gradient);
-    tw__free(w.more);
+    tw__sums_free(&w.sums);
     return status;
 }

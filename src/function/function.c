@@ -80,8 +80,25 @@ static tw_status finish(tw__function *f, int handles, tw_tensor **results, int c
     return TW_OK;
 }
 
+/* As in TensorFlow a NoOp stands for all that must run whatever is asked for: what has effects and what reads variables, but not random numbers. */
+static tw_status gather_effects(tw__graph *graph)
+{
+    tw__node *gathered = NULL;
+    for (size_t i = 0, count = graph->node_count; i < count; i++) {
+        tw__node *node = graph->nodes[i];
+        if (node->op != &tw__op_ReadVariableOp && (!node->op->stateful || node->op->free_state || node->op == &tw__op_VarHandleOp))
+            continue;
+        if (!gathered && !(gathered = tw__graph_add(graph, &tw__op_NoOp, NULL, NULL, 0, NULL, 0, NULL, NULL, 0)))
+            return tw__error_status();
+        TW_TRY(tw__node_follow(gathered, node));
+    }
+    return TW_OK;
+}
+
 tw_status tw__function_name_results(tw_tensor **results, int count)
 {
+    if (tw__tracing)
+        TW_TRY(gather_effects(tw__tracing));
     for (int i = 0; i < count; i++) {
         tw_tensor *named = tw__call(&tw__op_Identity, &results[i], 1, NULL, 0);
         if (!named)
@@ -92,20 +109,14 @@ tw_status tw__function_name_results(tw_tensor **results, int count)
     return TW_OK;
 }
 
-tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const tw_shape *shapes, int argument_count,
-                                 tw__function_body body, void *context)
-{
-    return tw__function_trace_named(name, NULL, dtypes, shapes, argument_count, body, context);
-}
-
 tw__function *tw__function_trace_named(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
                                        int argument_count, tw__function_body body, void *context)
 {
     return tw__function_trace_with(name, names, dtypes, shapes, NULL, argument_count, body, context);
 }
 
-tw__function *tw__function_trace_with(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
-                                      tw_tensor *const *handles, int argument_count, tw__function_body body, void *context)
+static tw__function *trace(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes, tw_tensor *const *handles,
+                           int argument_count, tw__function_body body, void *context)
 {
     tw__function *f = check_depth(name) == TW_OK ? tw__object_new(&tw__function_class) : NULL;
     if (!f)
@@ -138,9 +149,12 @@ tw__function *tw__function_trace_with(const char *name, const char *const *names
         tw__graph *outer = tw__tracing;
         tw__tape_stack hidden = tw__tapes_hide();
         tw__tracing = f->graph;
+        tw__graph *waiting = tw__naming_wait(NULL);
         status = body(context, arguments, argument_count, &results, &result_count);
         if (status == TW_OK)
             status = finish(f, handle_count, results, result_count);
+        tw__graph_settle(f->graph);
+        tw__naming_wait(waiting);
         tw__tracing = outer;
         tw__tapes_show(hidden);
     }
@@ -155,6 +169,22 @@ tw__function *tw__function_trace_with(const char *name, const char *const *names
         tw_release(f);
         return NULL;
     }
+    return f;
+}
+
+tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const tw_shape *shapes, int argument_count,
+                                 tw__function_body body, void *context)
+{
+    return trace(name, NULL, dtypes, shapes, NULL, argument_count, body, context);
+}
+
+tw__function *tw__function_trace_with(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
+                                      tw_tensor *const *handles, int argument_count, tw__function_body body, void *context)
+{
+    if (tw__scope_push(NULL) != TW_OK)
+        return NULL;
+    tw__function *f = trace(name, names, dtypes, shapes, handles, argument_count, body, context);
+    tw__scope_pop();
     return f;
 }
 

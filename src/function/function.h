@@ -48,7 +48,8 @@ typedef tw_status (*tw__function_body)(void *context, tw_tensor *const *argument
                                        int *output_count);
 tw__function *tw__function_trace(const char *name, const tw_dtype *dtypes, const tw_shape *shapes, int argument_count,
                                  tw__function_body body, void *context);
-/* The same with the names of the placeholders; `names` or one of them may be NULL. */
+/* The same for a function that a program calls: its names begin at the root, while those of branches and bodies go on. With the names of the
+ * placeholders; `names` or one of them may be NULL. */
 tw__function *tw__function_trace_named(const char *name, const char *const *names, const tw_dtype *dtypes, const tw_shape *shapes,
                                        int argument_count, tw__function_body body, void *context);
 /* The same with arguments that stand for variables: where handles[i] is not NULL it is the handle of a variable that the body is given

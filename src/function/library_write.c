@@ -2,6 +2,7 @@
  *
  * Functions are written in the order in which they are met; each new one is put at the end of a list that is worked off, so the depth of
  * nesting does not matter. */
+#include <ctype.h>
 #include <stdio.h>
 
 #include "function/library.h"
@@ -90,11 +91,33 @@ static tw_status write_results(tw__text *text, const tw__function *function, con
     return TW_OK;
 }
 
+/* "mul/ReadVariableOp/resource" is mul_readvariableop_resource; for tw__free. Other nodes and the arguments before it may have that name already. */
+static char *argument_name(const tw__function *function, int argument, char *const *before)
+{
+    const char *own = function->inputs[argument]->name;
+    char *base = tw__format("%s%s", isalpha((unsigned char)*own) ? "" : "arg_", own);
+    for (char *c = base; c && *c; c++)
+        *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
+    char *name = tw__strdup(base ? base : "");
+    for (int number = 1; base && name; number++) {
+        const tw__node *taken = tw__graph_find(function->graph, name);
+        bool good = !taken || taken == function->inputs[argument];
+        for (int i = 0; good && i < argument; i++)
+            good = strcmp(before[i], name) != 0;
+        if (good)
+            break;
+        tw__free(name);
+        name = tw__format("%s_%d", base, number);
+    }
+    tw__free(base);
+    return name;
+}
+
 static tw_status write_body(tw__text *text, tw__text *signature, tw__function *function, const char *name, tw__node_writer *writer)
 {
     tw__proto_add_bytes(signature, 1, name, strlen(name));
     for (int i = 0; i < function->input_count; i++)
-        write_argument(signature, 2, function->inputs[i]->name, function->inputs[i]->out_dtypes[0]);
+        write_argument(signature, 2, writer->argument_names[i], function->inputs[i]->out_dtypes[0]);
     for (int i = 0; i < function->output_count; i++) {
         char result[32];
         snprintf(result, sizeof result, "output_%d", i);
@@ -119,10 +142,13 @@ static tw_status write_function(tw__text *library, writing *w, size_t place)
     tw__function *function = w->functions[place];
     tw__text text = { 0 }, signature = { 0 }, whole = { 0 };
     tw__pointer_map arguments = { 0 };
-    tw_status status = TW_OK;
-    for (int i = 0; status == TW_OK && i < function->input_count; i++)
-        status = tw__pointer_map_put(&arguments, function->inputs[i], i);
-    tw__node_writer writer = { .function = true, .arguments = &arguments, .ordered = true, .functions = { name_of, w } };
+    char **names = tw__alloc_array((size_t)function->input_count + 1, sizeof *names);
+    tw_status status = names ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (int i = 0; status == TW_OK && i < function->input_count; i++) {
+        names[i] = argument_name(function, i, names);
+        status = names[i] ? tw__pointer_map_put(&arguments, function->inputs[i], i) : TW_RESOURCE_EXHAUSTED;
+    }
+    tw__node_writer writer = { .function = true, .arguments = &arguments, .argument_names = names, .ordered = true, .functions = { name_of, w } };
     if (status == TW_OK)
         status = write_body(&text, &signature, function, w->names[place], &writer);
     tw__proto_add_bytes(&whole, 1, signature.data, signature.size);
@@ -132,6 +158,9 @@ static tw_status write_function(tw__text *library, writing *w, size_t place)
     if (status != TW_OK)
         tw__error_prefix("function '%s': ", w->names[place]);
     tw__pointer_map_free(&arguments);
+    for (int i = 0; names && i < function->input_count; i++)
+        tw__free(names[i]);
+    tw__free(names);
     tw__text_free(&text);
     tw__text_free(&signature);
     tw__text_free(&whole);

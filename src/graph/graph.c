@@ -391,7 +391,7 @@ tw_tensor *tw__graph_import(tw__graph *graph, tw_tensor *tensor)
         return tw__node_output(graph->captures[index].inside, 0);
     bool constant = !tensor->node && becomes_constant(graph, tensor);
     tw_tensor *inside = constant ? tw__graph_constant(graph, tensor, NULL) : tw__graph_placeholder(graph, tensor->dtype, &tensor->shape, NULL);
-    if (inside && constant)
+    if (inside)
         inside->node->helps = true;
     if (!inside || constant)
         return inside;

@@ -48,6 +48,7 @@ struct tw__node {
     struct tw__kernel_stream *stream; /* of a kernel with state, shared with other copies of the node; a reference. NULL: each plan has its own */
     char *colocation;    /* "a": TensorFlow is to place it where the node a is; NULL: nowhere in particular */
     bool manual;         /* others follow it because the program says so */
+    int32_t scope;       /* how many letters of the name are the scope that was open when the op was called */
     bool unnamed;        /* while a call is being named (naming.c) */
     bool helps;          /* a constant or a read that the call made of an argument: it is named after the node that uses it */
     bool checks;         /* a check of numbers that was added to another node, its input (numerics.c): it is named after that */
@@ -104,7 +105,7 @@ struct tw__graph {
     uint32_t traces;        /* how many had begun, this one among them */
     int64_t random_ops;     /* seedless random ops so far: their second seed */
     bool lasting, finalized;
-    int pending;            /* reads without a name yet */
+    size_t pending;         /* one more than the place of the first read that may have no name yet; 0: there is none */
     bool seeded;
     int64_t seed;           /* of a lasting graph, if it is seeded */
     struct tw__control_scope *controls; /* the innermost (control.c) */
@@ -231,6 +232,10 @@ struct tw__part {
     const char *colocation; /* what was said of that outside */
 };
 typedef struct tw__part tw__part;
+static inline bool tw__in_graph(void)
+{
+    return __builtin_expect(tw__tracing != NULL, 0);
+}
 static inline bool tw__in_lasting(void)
 {
     return __builtin_expect(tw__tracing != NULL, 0) && tw__tracing->lasting;

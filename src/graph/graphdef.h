@@ -149,7 +149,8 @@ int tw__node_output_range(const tw__node *node, tw_string name, int *count);
 
 typedef struct tw__node_writer {
     bool function;                        /* how inputs are written */
-    const tw__pointer_map *arguments;     /* nodes that are arguments of the function: they are not written; or NULL */
+    const tw__pointer_map *arguments;     /* nodes that are arguments of the function, by number: they are not written; or NULL */
+    char *const *argument_names;          /* what nodes call them; FunctionDefs allow small letters, digits and underscores only */
     bool ordered;                         /* nodes with effects follow each other by control inputs, as they do here by their order */
     const tw__node *last_effect;          /* the last of them, set by writing */
     tw__function_names functions;

@@ -32,6 +32,8 @@ char *tw__edge_text(tw__edge edge, const tw__node_writer *writer)
         const char *name = output_name(tw__node_richest(edge.node), edge.output, &place);
         return tw__format("%s:%s:%d", edge.node->name, name, place);
     }
+    if (writer->function)
+        return tw__strdup(writer->argument_names[tw__pointer_map_get(writer->arguments, edge.node, 0)]);
     return edge.output ? tw__format("%s:%d", edge.node->name, edge.output) : tw__strdup(edge.node->name);
 }
 

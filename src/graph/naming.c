@@ -67,6 +67,26 @@ tw_status tw__graph_check_name(const char *name, bool inner)
     return TW_OK;
 }
 
+/* Whether TensorFlow's function for such a node opens a scope for it, of its own name: operators do (but not the functions of the same ops, "Mul"),
+ * and some functions. */
+static bool opens_scope(const tw_op *op, const char *base)
+{
+    const tw_op *const operators[] = { &tw__op_Sub, &tw__op_Mul, &tw__op_RealDiv, &tw__op_FloorDiv, &tw__op_FloorMod };
+    const tw_op *const functions[] = { &tw__op_AddV2,     &tw__op_Pow,     &tw__op_MatMul,    &tw__op_BatchMatMulV2, &tw__op_StridedSlice, &tw__op_Cast,
+                                       &tw__op_Abs,       &tw__op_BiasAdd, &tw__op_Transpose, &tw__op_Pack,          &tw__op_Sigmoid,      &tw__op_DivNoNan,
+                                       &tw__op_Cumsum,    &tw__op_Cumprod, &tw__op_Relu6,     &tw__op_LeakyRelu,     &tw__op_MaxPool,      &tw__op_AvgPool,
+                                       &tw__op_Complex,   &tw__op_ComplexAbs, &tw__op_DepthwiseConv2dNative };
+    for (size_t i = 0; islower((unsigned char)*base) && i < sizeof operators / sizeof *operators; i++) {
+        if (operators[i] == op)
+            return true;
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (functions[i] == op)
+            return true;
+    }
+    return false;
+}
+
 /* What the node is called from now on; takes the name. */
 static tw_status settle(tw__node *node, char *name)
 {
@@ -78,6 +98,9 @@ static tw_status settle(tw__node *node, char *name)
     for (tw__node *form = node; form; form = form->rich)
         form->name = name;
     node->unnamed = false;
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    node->scope = opens_scope(node->op, base) ? (int32_t)strlen(name) : slash ? (int32_t)(slash - name) : 0;
     return TW_OK;
 }
 
@@ -143,6 +166,7 @@ static const char *scope_name(const char *id, bool *whole)
         { "norm", "norm" },
         { "tensordot", "Tensordot" },
         { "eye", "eye" },
+        { "linalg_matrix_transpose", "matrix_transpose" },
     };
     const char *name = id ? LOOK_UP(scopes, id) : NULL;
     *whole = name != NULL;
@@ -169,11 +193,6 @@ tw__graph *tw__naming_wait(tw__graph *graph)
     return before;
 }
 
-static const char *scope_of(const tw__graph *graph)
-{
-    return graph->lasting ? tw__scope() : "";
-}
-
 tw_status tw__node_name(tw__node *node, const char *name)
 {
     tw__graph *graph = node->graph;
@@ -194,7 +213,7 @@ tw_status tw__node_name(tw__node *node, const char *name)
         node->name = tw__strdup("");
         return node->name ? TW_OK : TW_RESOURCE_EXHAUSTED;
     }
-    char *whole = tw__format("%s%s", scope_of(graph), default_name(node->op));
+    char *whole = tw__format("%s%s", tw__scope(), default_name(node->op));
     tw_status status = whole ? settle(node, tw__graph_unique_name(graph, whole, true)) : TW_RESOURCE_EXHAUSTED;
     tw__free(whole);
     return status;
@@ -213,7 +232,7 @@ tw_status tw__node_rename(tw__node *node, const char *base)
     /* The old name stays taken, but nobody is found by it. */
     if (!node->unnamed)
         TW_TRY(tw__map_put(&node->graph->names, node->name, strlen(node->name), NULL));
-    return name_inside(node, scope_of(node->graph), base);
+    return name_inside(node, tw__scope(), base);
 }
 
 /* What a flat input is called: "y", or "values_1" in a list. */
@@ -261,8 +280,6 @@ static tw_status name_helpers(const tw__node *node, const char *scope)
         bool read = from->op == &tw__op_ReadVariableOp;
         if (!from->unnamed || (!from->helps && !read))
             continue;
-        if (read && from->graph->pending)
-            from->graph->pending--;
         char *input = read ? tw__strdup("ReadVariableOp") : tw__input_name(node->op, node->attrs, i);
         char *inside = tw__format("%s/", node->name);
         bool before = is_all_axes(node, from, input ? input : "") || node->op == &tw__op_AssignVariableOp ||
@@ -273,6 +290,8 @@ static tw_status name_helpers(const tw__node *node, const char *scope)
         tw__free(input);
         tw__free(inside);
         TW_TRY(status);
+        if (read) /* the handle may have been captured for it */
+            TW_TRY(name_helpers(from, scope));
     }
     return TW_OK;
 }
@@ -306,21 +325,19 @@ static tw_status name_rest(tw__naming naming, const char *scope)
 static bool is_pending(const tw__naming *naming, const char *id, const char *name)
 {
     const tw__graph *graph = naming->graph;
-    const tw__node *node = graph->node_count == naming->first + 1 ? graph->nodes[naming->first] : NULL;
-    return node && graph->lasting && node->op == &tw__op_ReadVariableOp && node->unnamed && !id && !name;
+    size_t count = graph->node_count - naming->first;
+    bool captured = count == 2 && graph->nodes[naming->first]->helps; /* its handle */
+    const tw__node *node = count == 1 || captured ? graph->nodes[graph->node_count - 1] : NULL;
+    return node && node->op == &tw__op_ReadVariableOp && node->unnamed && !id && !name;
 }
 
 void tw__graph_settle(tw__graph *graph)
 {
-    size_t first = graph->node_count;
-    for (int left = graph->pending; first > 0 && left > 0;)
-        left -= graph->nodes[--first]->unnamed;
-    for (size_t i = first; i < graph->node_count && graph->pending; i++) {
+    for (size_t i = graph->pending ? graph->pending - 1 : graph->node_count; i < graph->node_count; i++) {
         tw__node *node = graph->nodes[i];
-        if (!node->unnamed)
+        if (!node->unnamed || node->op != &tw__op_ReadVariableOp)
             continue;
-        graph->pending--;
-        if (name_inside(node, scope_of(graph), default_name(node->op)) != TW_OK)
+        if (name_inside(node, tw__scope(), default_name(node->op)) != TW_OK || name_helpers(node, tw__scope()) != TW_OK)
             tw_clear_error(); /* it has no name then */
     }
     graph->pending = 0;
@@ -374,10 +391,11 @@ tw_status tw__naming_finish(tw__naming naming, const char *id, const char *name,
     waiting = naming.previous;
     tw__naming_explain(naming, id, name);
     if (!result && is_pending(&naming, id, name)) {
-        graph->pending++;
+        if (!graph->pending)
+            graph->pending = naming.first + 1;
         return TW_OK;
     }
-    const char *scope = scope_of(graph);
+    const char *scope = tw__scope();
     bool whole = false;
     const char *inner = scope_name(id, &whole);
     if (graph->node_count == naming.first)

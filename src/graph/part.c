@@ -5,7 +5,7 @@
 static tw__part start(void)
 {
     tw__part part = { 0 };
-    if (tw__in_lasting()) {
+    if (tw__in_graph()) {
         part.graph = tw__tracing;
         part.waiting = tw__naming_wait(NULL);
     }

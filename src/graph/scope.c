@@ -1,14 +1,15 @@
 /* Name scopes: what stands in front of the names of variables that the thread makes, and of the nodes of lasting graphs.
  *
  * One text per thread, "mlp/dense/", and a stack of what to cut it back to. A scope at the root (a Sequential makes its layers
- * there) hides what is below it: the names begin behind the last such place. While a lasting graph is built, a scope is opened once
- * under its name: the second "a" is "a_1". */
+ * there) hides what is below it: the names begin behind the last such place. While a graph is built, a scope is opened once under its name:
+ * the second "a" is "a_1". */
 #include "graph/graph.h"
 #include "rows.h"
 
 typedef struct level {
     size_t size;  /* of the text before the scope */
     size_t start; /* where names began before it */
+    size_t variables; /* those of variables */
 } level;
 
 /* Scopes are opened at every call of a layer, so the usual ones need no allocation. */
@@ -16,7 +17,7 @@ enum { FEW_LEVELS = 16, SHORT_TEXT = 256 };
 
 typedef struct scopes {
     char *text;
-    size_t size, capacity, start;
+    size_t size, capacity, start, variables;
     level *levels;
     size_t level_count, level_capacity;
     char short_text[SHORT_TEXT];
@@ -52,16 +53,16 @@ static tw_status push(const char *name)
     size_t length = name ? strlen(name) : 0;
     TW_TRY(room((void **)&thread.text, &thread.capacity, thread.size + length + 2, 1, thread.short_text, SHORT_TEXT));
     TW_TRY(room((void **)&thread.levels, &thread.level_capacity, thread.level_count + 1, sizeof(level), thread.few_levels, FEW_LEVELS));
-    thread.levels[thread.level_count++] = (level){ thread.size, thread.start };
+    thread.levels[thread.level_count++] = (level){ thread.size, thread.start, thread.variables };
     if (length) {
         if (name[length - 1] == '/') /* a whole name, as __enter__ gave it: it is opened again where it stood */
-            thread.start = thread.size;
+            thread.start = thread.variables = thread.size;
         memcpy(thread.text + thread.size, name, length);
         thread.size += length;
         if (name[length - 1] != '/')
             thread.text[thread.size++] = '/';
     } else {
-        thread.start = thread.size;
+        thread.start = thread.variables = thread.size;
     }
     thread.text[thread.size] = 0;
     return TW_OK;
@@ -70,7 +71,7 @@ static tw_status push(const char *name)
 tw_status tw__scope_push(const char *name)
 {
     size_t length = name ? strlen(name) : 0;
-    if (!length || name[length - 1] == '/' || !tw__tracing || !tw__tracing->lasting)
+    if (!length || name[length - 1] == '/' || !tw__tracing)
         return push(name);
     TW_TRY(tw__graph_check_name(name, *tw__scope() != 0));
     char *inside = tw__format("%s%s", tw__scope(), name);
@@ -90,6 +91,7 @@ void tw__scope_pop(void)
     level last = thread.levels[--thread.level_count];
     thread.size = last.size;
     thread.start = last.start;
+    thread.variables = last.variables;
     thread.text[thread.size] = 0; /* what was pushed before is whole again */
     if (!thread.level_count) {
         if (thread.text != thread.short_text)
@@ -100,6 +102,23 @@ void tw__scope_pop(void)
         thread.levels = NULL;
         thread.capacity = thread.level_capacity = 0;
     }
+}
+
+tw_status tw__scope_open(const char *name, bool root)
+{
+    if (root && !tw__tracing) /* there are variables only */
+        return push(NULL);
+    if (tw__in_lasting())
+        return tw__scope_push(name);
+    TW_TRY(push(name));
+    if (root)
+        thread.variables = thread.size;
+    return TW_OK;
+}
+
+const char *tw__variable_scope(void)
+{
+    return thread.text ? thread.text + thread.variables : "";
 }
 
 const char *tw__scope(void)

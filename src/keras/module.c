@@ -42,7 +42,7 @@ static tw_status module_init(void *self, const void *given)
         return tw__fail(TW_VALUE_ERROR, "'%s' is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name).",
                         args->name);
     module->name = args->name ? tw__strdup(args->name) : tw__module_auto_name(tw_class_name(self));
-    module->scope = module->name ? tw__format("%s%s/", tw__scope(), module->name) : NULL;
+    module->scope = module->name ? tw__format("%s%s/", tw__variable_scope(), module->name) : NULL;
     return module->scope ? TW_OK : TW_RESOURCE_EXHAUSTED;
 }
 

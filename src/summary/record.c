@@ -241,9 +241,7 @@ static tw_tensors write_now(void *user, tw_tensors arguments)
     const tw__summary_job *job = user;
     (void)arguments;
     tw_auto tw_tensor *data = job->prepare ? job->prepare(job) : tw_retain(job->data);
-    char *tag = tw__format("%s%s", job->whole_tag ? "" : tw__scope(), job->name);
-    tw_auto tw_tensor *name = tag ? tw_tensor_string(tag, strlen(tag)) : NULL, *metadata = metadata_of(job);
-    tw__free(tag);
+    tw_auto tw_tensor *name = tw_tensor_string(job->tag, strlen(job->tag)), *metadata = metadata_of(job);
     if (!data || !name || !metadata)
         return TW_GIVE_FAILURE;
     bool plain = job->op == &tw__op_WriteSummary;
@@ -271,9 +269,13 @@ tw_tensor *tw__summary_record(tw__summary_job *job)
     job->step = step;
     if (!job->op)
         job->op = &tw__op_WriteSummary;
+    char *tag = job->tag = tw__format("%s%s", job->whole_tag ? "" : tw__scope(), job->name);
+    if (!tag)
+        return NULL;
     tw_tensors made = !condition->data                      ? tw_cond(condition, write_now, write_nothing, job)
                       : tw_tensor_int_at(condition, 0) != 0 ? write_now(job, (tw_tensors){ 0 })
                                                             : write_nothing(job, (tw_tensors){ 0 });
+    tw__free(tag);
     tw_tensor *result = made.count == 1 && made.items ? tw_retain(made.items[0]) : NULL;
     if (made.items)
         tw_tensors_free(&made);

@@ -26,6 +26,7 @@ typedef struct tw__summary_job {
     tw_string content;     /* for the plugin */
     tw_string metadata;    /* a whole SummaryMetadata, if there is no plugin */
     bool whole_tag;        /* the name is the tag: no scope in front of it */
+    char *tag;             /* while it is recorded: what the summary is called */
     const tw_op *op;       /* WriteSummary, or another of (writer, step, tensor) */
 } tw__summary_job;
 /* A scalar bool: whether it was written. NULL on failure. */

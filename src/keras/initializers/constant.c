@@ -2,6 +2,7 @@
 #include "graph/graph.h"
 #include "kernel/kernel.h"
 #include "keras/initializers/initializers.h"
+#include "keras/losses/losses.h"
 
 static bool is_number(tw_dtype dtype)
 {
@@ -29,7 +30,7 @@ static tw_tensor *filled(tw_initializer *self, const tw_shape *shape, tw_dtype d
 /* In a lasting graph they are what tf.zeros and tf.ones make there. */
 static tw_tensor *zeros_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
-    tw_auto tw_tensor *dims = tw__in_lasting() && is_number(dtype) ? tw__tensor_of_shape(shape, TW_INT32) : NULL;
+    tw_auto tw_tensor *dims = tw__in_graph() && is_number(dtype) ? tw__tensor_of_shape(shape, TW_INT32) : NULL;
     return dims ? tw_zeros(dims, .dtype = dtype) : filled(self, shape, dtype, 0);
 }
 static const tw__initializer_methods zeros_methods = { zeros_make };
@@ -41,7 +42,7 @@ TW_CLASS(initializers_zeros,
 
 static tw_tensor *ones_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
-    tw_auto tw_tensor *dims = tw__in_lasting() && is_number(dtype) ? tw__tensor_of_shape(shape, TW_INT32) : NULL;
+    tw_auto tw_tensor *dims = tw__in_graph() && is_number(dtype) ? tw__tensor_of_shape(shape, TW_INT32) : NULL;
     return dims ? tw_ones(dims, .dtype = dtype) : filled(self, shape, dtype, 1);
 }
 static const tw__initializer_methods ones_methods = { ones_make };
@@ -79,7 +80,7 @@ static tw_status constant_init(void *self, __attribute__((unused)) const void *g
 static tw_tensor *constant_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
     tw_tensor *values = of_tensor(self, ((const tw_initializers_constant_args *)self->object.config)->value, shape, dtype);
-    if (!values || !tw__in_lasting())
+    if (!values || !tw__in_graph())
         return values;
     tw_auto tw_tensor *own = values;
     return tw__graph_constant(tw__tracing, own, NULL);
@@ -107,6 +108,10 @@ static tw_tensor *identity_make(tw_initializer *self, const tw_shape *shape, tw_
         return NULL;
     }
     double gain = ((const tw_initializers_identity_args *)self->object.config)->gain;
+    if (tw__in_graph()) {
+        tw_auto tw_tensor *factor = tw__float_scalar(dtype, gain), *ones = tw_eye((int)shape->dims[0], .num_columns = shape->dims[1], .dtype = dtype);
+        return factor && ones ? TW_BINARY(Mul, factor, ones) : NULL;
+    }
     tw_tensor *values = filled(self, shape, dtype, 0);
     size_t size = tw__element_size(dtype);
     for (int64_t i = 0; values && i < shape->dims[0] && i < shape->dims[1]; i++)

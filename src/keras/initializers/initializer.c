@@ -167,7 +167,7 @@ tw_tensor *tw__initial_uniform(tw_initializer *self, const tw_shape *shape, tw_d
         tw__fail(TW_VALUE_ERROR, "%s: Expected float or integer dtype, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
         return NULL;
     }
-    if (tw__in_lasting())
+    if (tw__in_graph())
         return in_graph(self, shape, dtype, low, high, TW__UNIFORM);
     tw_tensor *values = filled(self, shape, dtype, TW__UNIFORM, 0, 0);
     if (!values)
@@ -186,7 +186,7 @@ tw_tensor *tw__initial_normal(tw_initializer *self, const tw_shape *shape, tw_dt
         tw__fail(TW_VALUE_ERROR, "%s: Expected floating point type, got <dtype: '%s'>.", tw_class_name(self), tw_dtype_name(dtype));
         return NULL;
     }
-    if (tw__in_lasting())
+    if (tw__in_graph())
         return in_graph(self, shape, dtype, mean, deviation, truncated ? TW__TRUNCATED_NORMAL : TW__NORMAL);
     tw_tensor *values = filled(self, shape, dtype, truncated ? TW__TRUNCATED_NORMAL : TW__NORMAL, 0, 0);
     if (!values)

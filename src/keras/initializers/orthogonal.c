@@ -1,59 +1,9 @@
-/* Orthogonal: the Q of the QR decomposition of a normal matrix, by Householder's reflections in double. Signs are chosen so that R's diagonal is
- * positive, which makes Q unique. */
-#include <math.h>
+/* Orthogonal: the Q of the QR decomposition of a normal matrix. Signs are chosen so that R's diagonal is positive, which makes Q unique. */
+#include <thalweg/api.h>
 
 #include "eager/eager.h"
-#include "kernel/kernel.h"
 #include "keras/initializers/initializers.h"
-
-/* a [rows, columns], rows >= columns, becomes Q with the signs of R's diagonal multiplied in. `space` has room for 2 * columns. */
-static void orthogonalize(double *a, int64_t rows, int64_t columns, double *space)
-{
-    double *factors = space, *signs = space + columns;
-    for (int64_t j = 0; j < columns; j++) {
-        double norm = 0;
-        for (int64_t i = j; i < rows; i++)
-            norm += a[i * columns + j] * a[i * columns + j];
-        norm = sqrt(norm);
-        double head = a[j * columns + j], r = head > 0 ? -norm : norm;
-        signs[j] = r < 0 ? -1 : 1;
-        factors[j] = 0;
-        if (norm == 0)
-            continue;
-        /* The reflection I - factor v v', v = (1, rest / (head - r)), sends the column to (r, 0, …). */
-        factors[j] = (r - head) / r;
-        for (int64_t i = j + 1; i < rows; i++)
-            a[i * columns + j] /= head - r;
-        for (int64_t c = j + 1; c < columns; c++) {
-            double product = a[j * columns + c];
-            for (int64_t i = j + 1; i < rows; i++)
-                product += a[i * columns + j] * a[i * columns + c];
-            product *= factors[j];
-            a[j * columns + c] -= product;
-            for (int64_t i = j + 1; i < rows; i++)
-                a[i * columns + c] -= product * a[i * columns + j];
-        }
-    }
-    /* The reflections applied to the identity's columns, last one first. */
-    for (int64_t j = columns; j-- > 0;) {
-        for (int64_t c = j + 1; c < columns; c++) {
-            double product = 0; /* row j of the columns behind is still zero */
-            for (int64_t i = j + 1; i < rows; i++)
-                product += a[i * columns + j] * a[i * columns + c];
-            product *= factors[j];
-            a[j * columns + c] = -product;
-            for (int64_t i = j + 1; i < rows; i++)
-                a[i * columns + c] -= product * a[i * columns + j];
-        }
-        for (int64_t i = j + 1; i < rows; i++)
-            a[i * columns + j] *= -factors[j];
-        a[j * columns + j] = 1 - factors[j];
-    }
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < columns; j++)
-            a[i * columns + j] *= signs[j];
-    }
-}
+#include "keras/losses/losses.h"
 
 static tw_tensor *orthogonal_make(tw_initializer *self, const tw_shape *shape, tw_dtype dtype)
 {
@@ -71,28 +21,20 @@ static tw_tensor *orthogonal_make(tw_initializer *self, const tw_shape *shape, t
         rows *= shape->dims[i];
     bool wide = rows < columns;
     tw_shape flat = wide ? TW_SHAPE(columns, rows) : TW_SHAPE(rows, columns);
-    tw__outside outside = tw__outside_begin(); /* in a graph it is a constant: the decomposition is done here */
-    tw_auto tw_tensor *normal = tw__initial_normal(self, &flat, dtype, 0, 1, false);
-    tw__outside_end(outside);
-    tw_tensor *values = normal ? tw__tensor_empty(dtype, shape) : NULL;
-    int64_t count = rows * columns, less = flat.dims[1];
-    double *matrix = values ? tw__alloc((size_t)(count + 2 * less) * sizeof *matrix) : NULL;
-    if (!matrix) {
-        tw_release(values);
-        return NULL;
-    }
     double gain = ((const tw_initializers_orthogonal_args *)self->object.config)->gain;
-    tw__cast_run(dtype, TW_FLOAT64, normal->data, matrix, count, false);
-    orthogonalize(matrix, flat.dims[0], less, matrix + count);
-    size_t size = tw__element_size(dtype);
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < columns; j++) {
-            double number = gain * (wide ? matrix[j * less + i] : matrix[i * less + j]);
-            tw__cast_run(TW_FLOAT64, dtype, &number, (char *)values->data + (size_t)(i * columns + j) * size, 1, false);
-        }
-    }
-    tw__free(matrix);
-    return values;
+    tw_auto tw_tensor *normal = tw__initial_normal(self, &flat, dtype, 0, 1, false);
+    tw_tensor *factors[2] = { NULL, NULL };
+    int count = 2;
+    if (!normal || tw__apply(&tw__op_Qr, TW_IN(normal), 1, NULL, 0, factors, &count) != TW_OK)
+        return NULL;
+    tw_auto tw_tensor *q = factors[0], *r = factors[1];
+    tw_auto tw_tensor *diagonal = TW_UNARY(DiagPart, r);
+    tw_auto tw_tensor *signs = diagonal ? TW_UNARY(Sign, diagonal) : NULL;
+    tw_auto tw_tensor *unique = signs ? TW_BINARY(Mul, q, signs) : NULL;
+    tw_auto tw_tensor *turned = unique && wide ? tw_linalg_matrix_transpose(unique) : tw_retain(unique);
+    tw_auto tw_tensor *dims = turned ? tw__tensor_of_shape(shape, TW_INT32) : NULL, *factor = dims ? tw__float_scalar(dtype, gain) : NULL;
+    tw_auto tw_tensor *shaped = factor ? TW_BINARY(Reshape, turned, dims) : NULL;
+    return shaped ? TW_BINARY(Mul, factor, shaped) : NULL;
 }
 static const tw__initializer_methods orthogonal_methods = { orthogonal_make };
 

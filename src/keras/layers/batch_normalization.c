@@ -197,7 +197,7 @@ static tw_tensor *call_fused(batch_normalization *layer, tw_tensor *x, bool trai
     tw_layer *self = &layer->layer;
     tw_auto tw_tensor *gamma = parameter(layer, true);
     tw_auto tw_tensor *beta = parameter(layer, false);
-    if (tw__in_lasting())
+    if (tw__in_graph())
         tw__graph_settle(tw__tracing); /* these are named by themselves, those below by the node that uses them */
     tw_auto tw_tensor *mean = tw__layer_read(self, "moving_mean");
     tw_auto tw_tensor *variance = tw__layer_read(self, "moving_variance");

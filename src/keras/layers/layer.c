@@ -90,7 +90,7 @@ tw_status tw__layer_begin(tw_layer *layer)
 {
     if (call_depth == 0)
         tw__layer_clear_losses(layer);
-    TW_TRY(tw__scope_push(layer->at_root && !tw__in_lasting() ? NULL : layer->name));
+    TW_TRY(tw__scope_open(layer->name, layer->at_root && !tw__in_lasting()));
     call_depth++;
     return TW_OK;
 }
@@ -286,7 +286,7 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
         initializer = tw__dtype_is_float(dtype) ? "glorot_uniform" : "zeros";
     tw__outside outside = tw__root_begin();
     tw_initializer *maker = tw__initializer_get(initializer);
-    char *full = maker ? tw__format("%s%s", tw__scope(), name) : NULL;
+    char *full = maker ? tw__format("%s%s", tw__variable_scope(), name) : NULL;
     tw__part part = full ? tw__first_value_begin(full) : (tw__part){ 0 };
     tw_tensor *value = full ? tw__initializer_make(maker, &whole, dtype) : NULL;
     bool made = tw__first_value_end(&part) == TW_OK && value;

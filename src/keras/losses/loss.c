@@ -81,7 +81,8 @@ static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sampl
 TW_METHOD(loss_call, "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
           "The loss of predictions, weighted and reduced.")
 {
-    tw__part part = tw__part_begin(NULL, args->self->name);
+    const char *name = args->self->name ? args->self->name : tw_class_name(args->self);
+    tw__part part = tw__part_begin(NULL, strcmp(name, "<lambda>") == 0 ? "lambda" : *name == '_' ? name + 1 : name);
     tw_tensor *each = values(args->self, args->y_true, args->y_pred);
     tw__part inner = tw__part_begin(NULL, "weighted_loss");
     tw_tensor *output = tw__part_result(&inner, each ? reduced(args->self, each, args->sample_weight) : NULL);

@@ -16,7 +16,7 @@
 
 static tw_variable *new_scalar(tw_tensor *value, const char *name)
 {
-    char *full = value ? tw__format("%s%s", tw__scope(), name) : NULL;
+    char *full = value ? tw__format("%s%s", tw__variable_scope(), name) : NULL;
     tw_variable *variable = full ? tw__variable_new(value, full, false, NULL) : NULL;
     tw__free(full);
     tw_release(value);
@@ -217,7 +217,7 @@ tw_status tw__optimizer_add_slots(tw_optimizer *optimizer, int first, int count,
             tw_tensor *zeros = tw_tensor_new(variable->resource->dtype, variable->resource->shape, NULL);
             if (zeros && kinds[k].initial != 0)
                 status = fill(zeros, kinds[k].initial);
-            char *name = zeros ? tw__format("%s%s/%s", tw__scope(), kinds[k].prefix, variable->resource->name) : NULL;
+            char *name = zeros ? tw__format("%s%s/%s", tw__variable_scope(), kinds[k].prefix, variable->resource->name) : NULL;
             tw_variable *slot = name && status == TW_OK ? tw__variable_new(zeros, name, false, NULL) : NULL;
             status = slot ? tw__container_append(optimizer->all, slot) : tw__error_status();
             if (status == TW_OK)

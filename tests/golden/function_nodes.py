@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs tests/python/function_nodes.py under TensorFlow 2.15.1 and writes function_nodes.json beside it. usage: function_nodes.py"""
+"""Runs tests/python/function_nodes.py under TensorFlow 2.15.1 and writes function_nodes.json beside it. usage:
+function_nodes.py [all]   all: also the cases that are listed as different"""
 import json
 import os
 import sys
@@ -14,10 +15,11 @@ import function_nodes  # noqa: E402
 
 
 def main():
-    found = {}
-    for rows in (2, None):
-        for name, function in function_nodes.cases(tf).items():
-            found[f"{name} [{rows}]"] = function_nodes.nodes(tf, function, rows)
+    found, cases = {}, function_nodes.cases(tf)
+    for name in function_nodes.names(tf):
+        case, rows = function_nodes.split(name)
+        if name not in function_nodes.different() or len(sys.argv) > 1:
+            found[name] = function_nodes.nodes(tf, cases[case], rows)
     with open(os.path.join(HERE, "..", "python", "function_nodes.json"), "w") as f:
         f.write("{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(nodes, separators=(',', ':'))}" for name, nodes in found.items()) + "\n}\n")
 

@@ -207,6 +207,64 @@ def cases(tf):
     return found
 
 
+def names(tf):
+    """The names of all cases with the number of rows that their argument has: known or not."""
+    return [f"{name} [{rows}]" for rows in (2, None) for name in cases(tf)]
+
+
+def split(name):
+    case, rows = name[:-1].rsplit(" [", 1)
+    return case, None if rows == "None" else int(rows)
+
+
+# What differs, and why. The planner has forms of its own for these, which it knows how to run in one pass; the values are the same.
+DIFFERENT = {
+    "Gradients: a sum is spread by BroadcastTo, shapes that are known need no Shape, rules are shorter or fused; the planner knows these forms.": [
+        "gradient: tan", "gradient: square", "gradient: erf", "gradient: asin", "gradient: acos", "gradient: atan", "gradient: atanh",
+        "gradient: sign [2]", "gradient: add", "gradient: sub", "gradient: div", "gradient: pow", "gradient: pow of tensors",
+        "gradient: maximum", "gradient: minimum", "gradient: squared difference", "gradient: floormod", "gradient: divide no nan",
+        "gradient: atan2", "gradient: xlogy", "gradient: sum", "gradient: sum of an axis", "gradient: mean", "gradient: mean of an axis",
+        "gradient: max", "gradient: max of an axis", "gradient: prod", "gradient: logsumexp", "gradient: cumsum", "gradient: cumprod",
+        "gradient: batch matmul", "gradient: einsum", "gradient: tensordot", "gradient: reshape [2]", "gradient: transpose",
+        "gradient: expand [2]", "gradient: squeeze [2]", "gradient: concat", "gradient: unstack", "gradient: split", "gradient: slice",
+        "gradient: strided slice [2]", "gradient: gather", "gradient: gather of columns", "gradient: gather_nd", "gradient: tile",
+        "gradient: pad", "gradient: reverse", "gradient: broadcast", "gradient: where", "gradient: clip", "gradient: stop",
+        "gradient: zeros_like", "gradient: top_k", "gradient: sort", "gradient: softplus", "gradient: gelu", "gradient: swish",
+        "gradient: l2_normalize", "gradient: norm", "gradient: bias_add", "gradient: dropout", "gradient: softmax entropy",
+        "gradient: softmax entropy of labels", "gradient: sigmoid entropy", "gradient: sparse entropy", "gradient: conv2d",
+        "gradient: max_pool [2]", "gradient: avg_pool [2]", "gradient: depthwise", "gradient: chain", "gradient: two ways", "gradient: std",
+        "gradient: variance", "gradient: moments", "gradient: segment", "gradient: unsorted segment", "gradient: det", "gradient: inverse",
+        "gradient: cholesky", "gradient: trace", "gradient: diag", "gradient: diag_part", "gradient: band_part", "gradient: complex",
+        "gradient: mul [None]", "gradient: matmul [None]", "gradient: matmul transposed [None]",
+    ],
+    "Calls that need fewer ops when shapes are known.": [
+        "op: arithmetic", "op: products", "op: entropy",
+    ],
+    "Losses, metrics and optimizers' steps in the forms that the planner runs as one step.": [
+        "keras: flatten", "keras: no dropout", "keras: batch normalization", "keras: batch normalization in training",
+        "keras: layer normalization", "keras: embedding", "keras: reshape", "keras: rescaling", "keras: mse", "keras: mae", "keras: huber",
+        "keras: crossentropy", "keras: crossentropy of logits", "keras: binary", "keras: binary of logits", "keras: sparse",
+        "keras: sparse of logits", "keras: hinge", "keras: kl", "keras: poisson", "keras: cosine", "keras: log cosh", "keras: mse summed",
+        "keras: metric mean", "keras: metric sum", "keras: metric accuracy", "keras: metric categorical", "keras: metric binary",
+        "keras: metric mse", "keras: metric rmse", "keras: metric entropy", "keras: sgd", "keras: momentum", "keras: adam", "keras: rmsprop",
+        "keras: adagrad",
+    ],
+    "Gradients of what is above; branches and loops without the Identities behind them.": [
+        "state: reads", "state: assigns", "state: gradient of variables", "state: gradient twice used", "state: second gradient", "state: call",
+        "state: gradient of a call", "state: cond", "state: gradient of cond", "state: gradient of while", "state: tf.gradients",
+        "state: clip by norm", "state: global norm",
+    ],
+}
+
+
+def different():
+    found = []
+    for names_of_kind in DIFFERENT.values():
+        for name in names_of_kind:
+            found += [name] if name.endswith("]") else [name + " [2]", name + " [None]"]
+    return found
+
+
 def nodes(tf, function, rows):
     """The nodes of the function's graph: name, op and inputs, in no order."""
     graph = tf.function(function).get_concrete_function(tf.TensorSpec([rows, 4], name="x")).graph

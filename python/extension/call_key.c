@@ -16,6 +16,7 @@ void tw__py_walk_begin(tw__py_walk *w, PyObject *owner, bool takes_specs)
     w->lent_count = 0;
     w->owner = owner;
     w->takes_specs = takes_specs;
+    w->named = false;
 }
 
 void tw__py_walk_end(tw__py_walk *w)
@@ -247,6 +248,9 @@ static bool add_spec(tw__py_walk *w, PyObject *value, void *spec)
         tw__py_error(PyExc_TypeError, "tf.function: %R is given where a call needs a tensor", value);
         return false;
     }
+    const char *name = tw__is(spec, &tw__class_tensor_spec) ? ((tw_tensor_spec *)spec)->name : NULL;
+    if (w->named && name)
+        tw__key_text(&w->key, 'n', name, strlen(name));
     if (tw__is(spec, &tw__class_tensor_spec))
         return add_tensor(w, NULL, ((tw_tensor_spec *)spec)->dtype, &((tw_tensor_spec *)spec)->shape);
     if (tw__is(spec, &tw__class_variable_spec)) {
@@ -273,6 +277,21 @@ static bool add_spec(tw__py_walk *w, PyObject *value, void *spec)
         else
             tw__py_raise();
         good = held && add_made(w, held, NULL);
+    }
+    return good;
+}
+
+/* Members may have been made for the question: the walk holds their tensors. */
+static bool add_members(tw__py_walk *w, PyObject *members, const void *type, int depth)
+{
+    Py_ssize_t count = PyList_Size(members);
+    if (count && PyUnicode_Check(PyList_GetItem(members, 0))) /* it says what the value is: all classes of datasets are alike */
+        type = tw__py_members_type;
+    tw__key_open(&w->key, type, count);
+    bool good = true;
+    for (Py_ssize_t i = 0; good && i < count; i++) {
+        PyObject *member = PyList_GetItem(members, i);
+        good = TW_IS_TENSOR(member) ? add_made(w, tw_retain(TW_TENSOR(member)), NULL) : tw__py_walk_value(w, member, depth + 1);
     }
     return good;
 }
@@ -310,7 +329,7 @@ bool tw__py_walk_value(tw__py_walk *w, PyObject *value, int depth)
         return add_spec(w, value, object);
     PyObject *members = tw__py_members_of(value);
     if (!members || members != Py_None) {
-        bool good = members && add_sequence(w, PyTuple_GetItem(members, 1), Py_TYPE(value), depth);
+        bool good = members && add_members(w, PyTuple_GetItem(members, 1), Py_TYPE(value), depth);
         Py_XDECREF(members);
         return good;
     }

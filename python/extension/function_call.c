@@ -335,12 +335,13 @@ static PyObject *call(PyObject *callable, PyObject *const *arguments, size_t siz
     return !fits || !walked ? refuse(self, arguments, count, names) : out;
 }
 
-/* _concrete(args, kwargs): the graph function for such a call; specs may stand for tensors. */
+/* _concrete(args, kwargs, named): the graph function for such a call; specs may stand for tensors. `named`: one whose placeholders have their names. */
 static PyObject *concrete(PyObject *callable, PyObject *given)
 {
     function *self = (function *)callable;
     PyObject *args, *kwargs;
-    if (!PyArg_ParseTuple(given, "O!O!:_concrete", &PyTuple_Type, &args, &PyDict_Type, &kwargs))
+    int named_too = 0;
+    if (!PyArg_ParseTuple(given, "O!O!|p:_concrete", &PyTuple_Type, &args, &PyDict_Type, &kwargs, &named_too))
         return NULL;
     Py_ssize_t count = PyTuple_Size(args), named = PyDict_Size(kwargs);
     PyObject **arguments = tw__alloc_array((size_t)(count + named) + 1, sizeof *arguments);
@@ -353,6 +354,7 @@ static PyObject *concrete(PyObject *callable, PyObject *given)
         tw__py_walk w;
         if (fits) {
             tw__py_walk_begin(&w, self->tracer, true);
+            w.named = named_too;
             walked = walk(self, &w, &b);
             out = walked ? find(self, &b, &w, false) : NULL;
             tw__py_walk_end(&w);

@@ -32,6 +32,7 @@ typedef struct tw__py_walk {
     size_t tensor_count, tensor_capacity, made_count, made_capacity;
     PyObject *owner;     /* the tracer: knows values that are compared by equality. NULL: tensors only, other values don't count */
     bool takes_specs;    /* specs may stand for tensors */
+    bool named;          /* and their names count */
     int lent_count;
     tw__py_lent lent[4]; /* further arrays are copied */
     tw_tensor *few_tensors[16], *few_made[8];

@@ -306,7 +306,14 @@ class Tracer:
     def _get_concrete_function(self, function, *args, **kwargs):
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
-        return function._concrete(args, kwargs)
+        concrete = function._concrete(args, kwargs)
+        import thalweg
+        names = [s.name for s in thalweg.nest.flatten([args, kwargs]) if isinstance(s, thalweg.TensorSpec) and s.name]
+        if names:  # a graph whose arguments have other names is not the one that is asked for
+            found = {t.name.rsplit(":", 1)[0] for t in concrete.inputs}
+            if not found.issuperset(map(_structure.clean_name, names)):
+                concrete = function._concrete(args, kwargs, True)
+        return concrete
 
     def _plan(self, function, *args, **kwargs):
         concrete = self._get_concrete_function(function, *args, **kwargs)

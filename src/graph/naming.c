@@ -350,11 +350,12 @@ static _Thread_local const tw_op *failed; /* the operation that the error's mark
 static void name_failed(tw__graph *graph, const char *id, const char *name)
 {
     tw__saved_error saved = tw__error_take();
-    bool whole = false, given = name && *name && name[strlen(name) - 1] != '/';
-    const char *inner = scope_name(id, &whole), *scope = scope_of(graph);
-    char *base = inner ? tw__format("%s%s/%s", scope, given ? name : inner, default_name(failed))
+    bool whole = false, exact = name && *name && name[strlen(name) - 1] == '/', given = name && *name && !exact;
+    const char *inner = scope_name(id, &whole), *scope = tw__scope();
+    char *base = exact ? tw__strndup(name, strlen(name) - 1)
+                 : inner ? tw__format("%s%s/%s", scope, given ? name : inner, default_name(failed))
                        : tw__format("%s%s", scope, given ? name : result_name(id, failed));
-    char *unique = base ? tw__graph_unique_name(graph, base, false) : NULL;
+    char *unique = !base ? NULL : exact ? tw__strdup(base) : tw__graph_unique_name(graph, base, false);
     tw__text text = { 0 };
     const char *rest = saved.message;
     for (const char *mark; rest && (mark = strstr(rest, TW_NAME_MARK)); rest = mark + strlen(TW_NAME_MARK)) {

@@ -89,7 +89,9 @@ tw_status tw__part_apply(const tw__part *part, const char *name, const tw_op *op
     tw__node *node = made ? tw__node_checked(outputs[0]->node) : NULL;
     if (node && node->unnamed)
         status = tw__node_name(node, whole);
-    tw_status named = tw__naming_end(naming, NULL, NULL, made ? outputs[0] : NULL);
+    char *exact = status == TW_OK || !whole ? NULL : tw__format("%s/", whole); /* for the error that tells of it */
+    tw_status named = tw__naming_end(naming, NULL, exact, made ? outputs[0] : NULL);
+    tw__free(exact);
     tw__free(whole);
     status = status == TW_OK ? named : status;
     for (int i = 0; made && status != TW_OK && i < *output_count; i++)

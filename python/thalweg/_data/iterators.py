@@ -75,6 +75,12 @@ class IteratorSpec:
 
     element_spec = property(lambda self: self._element_spec)
 
+    def _tensors(self, value):
+        return [value._iterator_resource]
+
+    def _value(self, tensors):
+        return OwnedIterator(resource=next(tensors), element_spec=self._element_spec)
+
     def __eq__(self, other):
         return isinstance(other, IteratorSpec) and structure.same(self._element_spec, other._element_spec)
 

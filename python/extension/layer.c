@@ -235,6 +235,8 @@ static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, P
     PyObject *ready = convert_inputs(layer, inputs, &first);
     if (!ready)
         return NULL;
+    if (ready == first)
+        tw__model_called(layer, TW_TENSOR(first));
     if (tw__layer_begin(layer) != TW_OK) {
         Py_DECREF(ready);
         return tw__py_raise();

@@ -120,6 +120,8 @@ PyObject *tw__py_get_attribute(PyObject *self, PyObject *name)
         tw_trackable *child = tw__tracked((tw_trackable *)object, text);
         if (child)
             value = tw__py_wrap(tw_retain(child));
+        else if (strcmp(text, "optimizer") == 0 && tw__is(object, &tw__class_model)) /* it is not compiled */
+            value = Py_NewRef(Py_None);
     }
     if (value) {
         Py_XDECREF(kind);

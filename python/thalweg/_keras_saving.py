@@ -18,16 +18,31 @@ def _own(value, custom):
     return [_own(item, custom) for item in value] if isinstance(value, (list, tuple)) else value
 
 
+def _compile(model, filepath, what):
+    """Compiles a model as it was when it was saved; whether it was."""
+    training = keras.models._training_of(filepath)
+    if training is None:
+        if what:
+            tf.get_logger().warning("No training configuration found in %s, so the model was *not* compiled. Compile it manually." % what)
+        return False
+    names = _objects.get_registered_object
+    model.compile(**{key: _own(value, names) if key != "optimizer" else value for key, value in training.items()})
+    return True
+
+
 def load_h5(filepath, compile):
-    """The model of an HDF5 file, compiled as it was."""
+    """The model of an HDF5 or a .keras file, compiled as it was."""
     model = keras.models._load_model(filepath, False)
-    training = keras.models._training_of(filepath) if compile else None
-    if training is not None:
-        names = _objects.get_registered_object
-        model.compile(**{key: _own(value, names) if key != "optimizer" else value for key, value in training.items()})
+    if compile and _compile(model, filepath, None if filepath.endswith(".keras") else "the save file"):
         model._load_optimizer(filepath)
-    elif compile:
-        tf.get_logger().warning("No training configuration found in the save file, so the model was *not* compiled. Compile it manually.")
+    return model
+
+
+def load_directory(filepath, compile):
+    """The model of a SavedModel, compiled as it was; its optimizer begins anew, as in Keras."""
+    model = keras.models._load_model(filepath, False)
+    if compile:
+        _compile(model, filepath, "save file")
     return model
 
 

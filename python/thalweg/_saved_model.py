@@ -661,8 +661,9 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, **kw
         if not thalweg.io.gfile.isdir(filepath):
             from thalweg import _keras_saving
             return _keras_saving.load_h5(filepath, compile)
+        from thalweg import _keras_saving
         try:
-            return thalweg.keras.models._load_model(filepath, compile)
+            return _keras_saving.load_directory(filepath, compile)
         except ValueError as error:
             if "lacks the Keras metadata file" in str(error) and not _has_keras_objects(filepath):
                 return load(filepath)

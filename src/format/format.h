@@ -158,6 +158,15 @@ tw_tensor *tw__npy_read(const char *path);
 /* `name` stands in errors. */
 tw_tensor *tw__npy_parse(const void *data, size_t size, const char *name);
 tw_tensor *tw__npz_read(const char *path, const char *member); /* "x_train", without .npy */
+/* ---- zip archives (npz.c, zip_writer.c) ---- */
+uint8_t *tw__zip_read(const char *path, const char *name, size_t *size);                            /* a member, for tw__free */
+tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset, uint64_t *size);       /* where a stored member's bytes are */
+typedef struct tw__zip tw__zip;
+tw__zip *tw__zip_create(const char *path);
+tw_status tw__zip_member(tw__zip *zip, const char *name);                    /* begins a member */
+tw_status tw__zip_write(void *zip, const void *data, size_t size);           /* more of its bytes */
+tw_status tw__zip_commit(tw__zip *zip, tw_status status);                    /* ends it; without a file if `status` is an error, which it gives */
+
 tw_tensor *tw__idx_read(const char *path);                     /* as it is or compressed by gzip */
 
 #endif

@@ -1,4 +1,4 @@
-/* NumPy's .npz: a zip archive of .npy files, stored or deflated.
+/* Reading zip archives, whose members are stored or deflated: NumPy's .npz, an archive of .npy files, and Keras's .keras (zip_writer.c).
  *
  * The archive is read from its end: the end record (22 bytes and a comment) tells where the directory is; a directory entry tells
  * name, method, sizes, CRC-32 and the place of a member's local header, behind which the member's bytes lie. Numbers that do not
@@ -29,7 +29,7 @@ static unsigned get16(const uint8_t *data)
 
 static tw_status fail(const tw__file_reader *file, const char *what)
 {
-    return tw__fail(TW_DATA_LOSS, "%s: not an archive of NumPy: %s", file->path, what);
+    return tw__fail(TW_DATA_LOSS, "%s: not an archive: %s", file->path, what);
 }
 
 /* Where the directory is. */
@@ -125,7 +125,7 @@ static tw_status find_member(const tw__file_reader *file, const char *name, cons
         directory += whole;
         size -= whole;
     }
-    return tw__fail(TW_NOT_FOUND, "%s: there is no array \"%s\" in the archive", file->path, name);
+    return tw__fail(TW_NOT_FOUND, "%s: there is no \"%s\" in the archive", file->path, name);
 }
 
 /* The member's bytes, decompressed, for tw__free. */
@@ -172,31 +172,67 @@ static uint8_t *read_member(const tw__file_reader *file, const char *name, const
     return data;
 }
 
-static tw_tensor *read_array(const tw__file_reader *file, const char *name)
+/* Finds a member of an archive and, if `bytes` is not NULL, reads it. */
+static tw_status take_member(const tw__file_reader *file, const char *name, member_entry *member, uint8_t **bytes)
 {
     uint64_t offset = 0, size = 0;
-    member_entry member = { 0 };
-    if (find_directory(file, &offset, &size) != TW_OK)
-        return NULL;
+    TW_TRY(find_directory(file, &offset, &size));
     uint8_t *directory = tw__alloc(size);
     if (!directory)
-        return NULL;
+        return TW_RESOURCE_EXHAUSTED;
     tw_status status = tw__file_read_at(file, (int64_t)offset, directory, size);
     if (status == TW_OK)
-        status = find_member(file, name, directory, size, &member);
+        status = find_member(file, name, directory, size, member);
     tw__free(directory);
-    uint8_t *data = status == TW_OK ? read_member(file, name, &member) : NULL;
-    tw_tensor *tensor = data ? tw__npy_parse(data, member.size, file->path) : NULL;
-    tw__free(data);
-    return tensor;
+    if (status == TW_OK && bytes && !(*bytes = read_member(file, name, member)))
+        status = tw__error_status();
+    return status;
 }
 
 tw_tensor *tw__npz_read(const char *path, const char *name)
 {
     tw__file_reader file;
+    member_entry member = { 0 };
+    uint8_t *data = NULL;
     if (tw__file_open(&file, path) != TW_OK)
         return NULL;
-    tw_tensor *tensor = read_array(&file, name);
+    tw_tensor *tensor = take_member(&file, name, &member, &data) == TW_OK ? tw__npy_parse(data, member.size, path) : NULL;
+    tw__free(data);
     tw__file_close(&file);
     return tensor;
+}
+
+uint8_t *tw__zip_read(const char *path, const char *name, size_t *size)
+{
+    tw__file_reader file;
+    member_entry member = { 0 };
+    uint8_t *data = NULL;
+    if (tw__file_open(&file, path) != TW_OK)
+        return NULL;
+    if (take_member(&file, name, &member, &data) == TW_OK)
+        *size = member.size;
+    tw__file_close(&file);
+    return data;
+}
+
+tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset, uint64_t *size)
+{
+    tw__file_reader file;
+    member_entry member = { 0 };
+    uint8_t local[LOCAL_SIZE];
+    TW_TRY(tw__file_open(&file, path));
+    tw_status status = take_member(&file, name, &member, NULL);
+    if (status == TW_OK && (member.method || member.flags & 1))
+        status = tw__fail(TW_UNIMPLEMENTED, "%s: \"%s\" is compressed, expected a member that is stored as it is", path, name);
+    bool there = status == TW_OK && member.local_offset <= (uint64_t)file.size && (uint64_t)file.size - member.local_offset >= LOCAL_SIZE;
+    if (status == TW_OK && there)
+        status = tw__file_read_at(&file, (int64_t)member.local_offset, local, LOCAL_SIZE);
+    if (status == TW_OK) {
+        *offset = there ? member.local_offset + LOCAL_SIZE + get16(local + 26) + get16(local + 28) : 0;
+        *size = member.size;
+        if (!there || *offset > (uint64_t)file.size || *size > (uint64_t)file.size - *offset)
+            status = fail(&file, "a member is not in the file");
+    }
+    tw__file_close(&file);
+    return status;
 }

@@ -93,6 +93,7 @@ tw_tensor *tw__reshape(tw_tensor *input, const tw_shape *shape);
 tw_tensor *tw__reshape_leading(tw_tensor *input, tw_tensor *like, int64_t last);
 /* "Dense" -> "dense", the next time "dense_1"; for the caller to free. (layers/names.c) */
 char *tw__layer_auto_name(const char *class_name);
+char *tw__snake_case(const char *class_name); /* without a number */
 char *tw__module_auto_name(const char *class_name); /* of a tf.Module: not numbered */
 void tw__layer_names_clear(void);
 
@@ -131,9 +132,12 @@ typedef struct tw__model {
     tw_tensor *(*call)(tw_model *self, tw_tensor *input, int training, void *state); /* of a C program; or NULL */
     void *state;
     tw_dtype input_dtype; /* as _set_inputs said; TW_DTYPE_NONE: it did not */
+    tw_dtype called_dtype; /* the one tensor of the first call; TW_DTYPE_NONE before */
+    tw_shape called_shape;
     struct tw__trainer *trainer; /* what compile and the steps of training made (models/training.h); a reference, or NULL */
     struct tw_strategy *strategy; /* in whose scope the model was made, and whose replicas train it; a reference, or NULL */
 } tw__model;
+void tw__model_called(tw_layer *layer, const tw_tensor *input); /* notes that, if the layer is a model */
 typedef struct tw__trainer tw__trainer;
 extern const tw_class tw__trainer_class;
 

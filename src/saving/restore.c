@@ -74,6 +74,18 @@ static void forget(tw_trackable *object)
     tw__free(waiting);
 }
 
+void tw__restore_forget_child(tw_trackable *parent, const char *name)
+{
+    tw__waiting *waiting = parent->pending;
+    for (size_t i = waiting ? waiting->deferred_count : 0; i-- > 0;) {
+        struct tw__deferral deferral = waiting->deferred[i];
+        if (strcmp(deferral.name, name) != 0)
+            continue;
+        waiting->deferred[i] = waiting->deferred[--waiting->deferred_count];
+        drop_deferral(&deferral);
+    }
+}
+
 /* ---- the end of a restore ---- */
 
 static void warn_of_unused(tw__restore *restore)

@@ -142,6 +142,8 @@ tw__restore *tw__restore_start(const char *prefix, const tw__saving_view *view);
 tw_status tw__restore_waiting(tw_trackable *parent, const char *name, tw_trackable *object);
 /* The number of the restore that gave the object its value last; 0: none. */
 uint64_t tw__restored_by(const tw_trackable *object);
+/* What would be restored into a child of that name when it comes is not. */
+void tw__restore_forget_child(tw_trackable *parent, const char *name);
 
 /* Inner parts of restoring, shared between its files. */
 typedef struct tw__waiting {

@@ -116,6 +116,31 @@ static void models_of_old_versions(void **state)
         assert_true(tw_tensor_double_at(expected, i) == tw_tensor_double_at(got, i));
 }
 
+/* A trained model as .keras file, SavedModel and HDF5 file: loaded, it gives the same and is compiled as it was. */
+static void trained_models(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "trained.keras", "trained", "trained.h5" };
+    tw_auto tw_tensor *x = rows(6, 4), *y = rows(6, 2);
+    tw_auto tw_model *model = tw_model_sequential(tw_layers_dense(3, .input_shape = TW_SHAPE(4)), tw_layers_batch_normalization(),
+                                                  tw_layers_dense(2));
+    assert_int_equal(tw_model_compile(model, .optimizer = "adam", .loss = "mse", .metrics = TW_NAMES("mae")), TW_OK);
+    tw_release(tw_model_fit(model, x, y, .epochs = 2, .verbose = TW_ZERO));
+    tw_value expected = tw_model_evaluate(model, x, y, .verbose = TW_ZERO);
+    expect_no_error();
+    for (int i = 0; i < 3; i++) {
+        const char *path = in_scratch(names[i]);
+        assert_int_equal(tw_model_save(model, path), TW_OK);
+        tw_auto tw_model *loaded = tw_load_model(path);
+        expect_no_error();
+        tw_value got = tw_model_evaluate(loaded, x, y, .verbose = TW_ZERO);
+        expect_no_error();
+        assert_true(tw_log_value(&got, "loss") == tw_log_value(&expected, "loss") && tw_log_value(&got, "mae") == tw_log_value(&expected, "mae"));
+        tw_value_free(&got);
+    }
+    tw_value_free(&expected);
+}
+
 /* Configs that are no JSON, or say nonsense. */
 static void refuses_nonsense(void **state)
 {
@@ -144,6 +169,7 @@ int main(void)
         cmocka_unit_test(models_round_trip),
         cmocka_unit_test(models_of_tensorflow),
         cmocka_unit_test(models_of_old_versions),
+        cmocka_unit_test(trained_models),
         cmocka_unit_test(refuses_nonsense),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -243,6 +243,33 @@ def test_optimizer_state(tmp_path):
     np.testing.assert_allclose(loaded.predict(x, verbose=0), model.predict(x, verbose=0), rtol=1e-6)
 
 
+def test_compiled_again(tmp_path):
+    """load_model compiles as the model was compiled; the optimizer begins anew, as in Keras."""
+    class Own(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.embedding, self.dense = tf.keras.layers.Embedding(9, 3), tf.keras.layers.Dense(1)
+
+        def build(self, input_shape):
+            super().build(input_shape)
+
+        def call(self, inputs):
+            return self.dense(tf.reduce_mean(self.embedding(inputs), axis=1))
+
+    x, y = np.arange(12).reshape(6, 2) % 9, np.ones((6, 1))
+    for model in (Own(), tf.keras.Sequential([tf.keras.layers.Embedding(9, 3, input_length=2), tf.keras.layers.Flatten(), tf.keras.layers.Dense(1)])):
+        model.compile(tf.keras.optimizers.Adam(0.01), "mse", ["mae"])
+        model.fit(x, y, epochs=2, verbose=0)
+        path = str(tmp_path / model.name)
+        model.save(path, save_format="tf")
+        expected = model.evaluate(x, y, verbose=0)
+        for known in ({}, {"Own": Own}):
+            loaded = tf.keras.models.load_model(path, custom_objects=known)
+            assert loaded.optimizer.iterations.numpy() == 0 and abs(float(loaded.optimizer.learning_rate) - 0.01) < 1e-8
+            assert np.allclose(loaded.evaluate(x, y, verbose=0), expected)
+        assert tf.keras.models.load_model(path, compile=False).optimizer is None
+
+
 def test_assets(tmp_path):
     (tmp_path / "words.txt").write_text("one two")
     module = tf.Module()

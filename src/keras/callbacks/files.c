@@ -42,7 +42,7 @@ static tw_status write_model(tw_layer *model, const char *path, bool weights)
         return tw__impl_model_save_weights(&(tw_model_save_weights_args){ .self = model, .filepath = path });
     if (tw__callback_save_hook && model->trackable.object.peer)
         return tw__callback_save_hook(model, path);
-    return tw__fail(TW_UNIMPLEMENTED, "ModelCheckpoint: whole models are not saved from C, got %s; set save_weights_only", path);
+    return tw__impl_model_save(&(tw_model_save_args){ .self = model, .filepath = path });
 }
 
 static tw_status save(saver *s, const tw_callbacks_model_checkpoint_args *args, int64_t batch, const tw__dict *logs)

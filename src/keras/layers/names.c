@@ -15,7 +15,7 @@ static bool small_or_digit(char c)
 
 /* "MyLSTMCell" -> "my_lstm_cell", "Conv2D" -> "conv2d". An underscore goes before a capital with small letters or digits behind it,
  * unless the character before it belongs to another such word, and between a small letter and a capital. */
-static char *snake_case(const char *name)
+char *tw__snake_case(const char *name)
 {
     tw__text words = { 0 }, text = { 0 };
     for (size_t i = 0; name[i];) {
@@ -52,7 +52,7 @@ static tw__map *counts_now(void)
 
 char *tw__layer_auto_name(const char *class_name)
 {
-    char *base = snake_case(class_name);
+    char *base = tw__snake_case(class_name);
     if (!base)
         return NULL;
     tw__lock_take(&lock);

@@ -215,7 +215,7 @@ static tw_status set_steps(tw__functional *model, const walk *w)
         if (v->layer->nodes[v->node]->is_input)
             return tw__fail(TW_VALUE_ERROR, "Graph disconnected: cannot obtain value for the tensor of layer \"%s\". The model's inputs do not contain it.",
                             v->layer->name);
-        model->steps[model->step_count++] = (tw__step){ v->layer, v->node, (int)model->value_count };
+        model->steps[model->step_count++] = (tw__node_step){ v->layer, v->node, (int)model->value_count };
         TW_TRY(put_place(model, v->layer, v->node));
     }
     return TW_OK;
@@ -369,7 +369,7 @@ static tw_status store(tw_value *result, const tw_value *structure, tw_tensor **
     return TW_OK;
 }
 
-static tw_status run_step(run *r, const tw__step *step, int training)
+static tw_status run_step(run *r, const tw__node_step *step, int training)
 {
     tw_layer *layer = step->layer;
     const tw__layer_node *node = layer->nodes[step->node];

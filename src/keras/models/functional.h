@@ -61,17 +61,17 @@ tw_value tw__shapes_of(const tw_value *value); /* of tensors and Keras tensors i
 tw_value tw__layer_shapes(tw_layer *layer, bool output); /* of all its calls, if they are the same; None with the error set */
 
 /* ---- Functional (functional.c) ---- */
-typedef struct tw__step {
+typedef struct tw__node_step {
     tw_layer *layer; /* borrowed: it is among the layers */
     int node;
     int first;       /* of its outputs' values */
-} tw__step;
+} tw__node_step;
 
 typedef struct tw__functional {
     tw__model model;
     tw_layer **layers; /* references */
     size_t layer_count;
-    tw__step *steps;   /* in an order in which they can run; inputs are none */
+    tw__node_step *steps;   /* in an order in which they can run; inputs are none */
     size_t step_count;
     tw_value inputs, outputs; /* Keras tensors in their structure */
     tw_keras_tensor **flat_inputs, **flat_outputs; /* borrowed from them */

@@ -50,6 +50,17 @@ TW_CLASS(model, "keras.Model|keras.models.Model(**layer)",
     .methods = &model_methods,
     .doc = "Layers that work together; to be subclassed.");
 
+void tw__model_called(tw_layer *layer, const tw_tensor *input)
+{
+    tw__model *model = (tw__model *)layer;
+    if (!tw__is(layer, &tw__class_model) || layer->at_root || model->called_dtype) /* at_root: build(), which is told a shape alone */
+        return;
+    model->called_dtype = input->dtype;
+    model->called_shape = input->shape;
+    if (input->shape.rank > 0)
+        model->called_shape.dims[0] = -1;
+}
+
 /* The names of what build() makes have no model in front, as in TensorFlow, which traces the bare `call` there. */
 TW_METHOD(model_build, "keras.Model.build(self: layer, input_shape: shape)", "Makes the weights by running the model on zeros of that shape.")
 {
@@ -59,7 +70,9 @@ TW_METHOD(model_build, "keras.Model.build(self: layer, input_shape: shape)", "Ma
     layer->at_root = layer->built = true; /* built: a subclass's own build, which calls this one, is not called again */
     tw_status status = tw__layer_run_on_zeros(layer, &args->input_shape, &output);
     layer->at_root = at_root;
-    if (status != TW_OK)
+    if (status == TW_OK)
+        tw__layer_built_for(layer, tw__shape_value(&args->input_shape));
+    else
         layer->built = built;
     return status;
 }

@@ -266,7 +266,7 @@ static bool is_chain(tw_layer *model)
     const tw_layer *layer = before->layer;
     int node = before->node;
     for (size_t i = 0; i < functional->step_count; i++) {
-        const tw__step *step = &functional->steps[i];
+        const tw__node_step *step = &functional->steps[i];
         tw_keras_tensor **tensors = NULL;
         size_t count = 0, capacity = 0;
         const tw__layer_node *call = step->layer->nodes[step->node];

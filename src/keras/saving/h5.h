@@ -28,9 +28,25 @@ tw_status tw__h5_save_model(tw_layer *model, const char *path, bool include_opti
 tw_layer *tw__h5_load_model(tw__hdf5 *file);                                                  /* with its weights, not compiled (h5_load.c) */
 tw_layer *tw__h5_load(const char *path, bool with_training);                                  /* the whole (h5_model.c) */
 void tw__h5_drop(tw_value *dict, const char *key); /* takes a key and its value away, if it is there */
+/* How a compiled model is trained, as files tell it; None after a failure. (h5_save.c) */
+tw_value tw__keras_training_config(const struct tw__trainer *trainer);
+tw_value tw__keras_entries(const tw_value *given); /* losses, metrics: dicts of class and config, or names, for objects in any structure */
+/* The arguments of compile that such a config (changed) tells, with objects for their configs; None of None. `model` is the model's config, or
+ * NULL where names of metrics stay. (h5_load.c) */
+tw_status tw__keras_training_arguments(const char *path, tw_value *config, const tw_value *model, tw_value *arguments);
+tw_status tw__keras_compile_with(tw_layer *model, const tw_value *arguments);
 /* What the model was compiled with: {"optimizer", "loss", …} as compile takes them; None if it was not. */
 tw_status tw__h5_training(tw__hdf5 *file, tw_value *arguments);
+/* Builds the optimizer for the model's variables; *count of them are trained. (h5_load.c) */
+tw_status tw__keras_build_optimizer(tw_layer *model, int64_t *count);
 /* Builds the optimizer of a compiled model and gives it the state of the file. */
 tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model);
+
+/* ---- .keras files (keras_file.c) ---- */
+bool tw__keras_is(const char *path); /* an archive, by its end and its first bytes */
+tw_status tw__keras_save(tw_layer *model, const char *path);
+tw_layer *tw__keras_load(const char *path, bool with_training);
+tw_status tw__keras_training(const char *path, tw_value *arguments); /* as tw__h5_training */
+tw_status tw__keras_load_optimizer(const char *path, tw_layer *model);
 
 #endif

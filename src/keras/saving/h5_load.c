@@ -101,6 +101,8 @@ static tw_value resolve_entry(tw_value *entry, const char *word)
     tw_value result = { .kind = TW_VALUE_NONE };
     const char *name = tw__value_text(entry, "class_name");
     tw_value *config = member(entry, "config");
+    if (strcmp(name, "function") == 0 && config && config->kind == TW_VALUE_STR) /* of .keras files */
+        return tw__value_copy(config);
     const char *function = config && config->kind == TW_VALUE_DICT ? tw__value_text(config, "fn") : NULL;
     if (function && (strcmp(name, "MeanMetricWrapper") == 0 || strcmp(name, "LossFunctionWrapper") == 0)) {
         const char *called = tw__value_text(config, "name");
@@ -135,18 +137,18 @@ static tw_value resolve(tw_value *given, const char *word)
     return list;
 }
 
-static void *optimizer_of(const tw__hdf5 *file, tw_value *entry)
+static void *optimizer_of(const char *path, tw_value *entry)
 {
     const char *name = entry ? tw__value_text(entry, "class_name") : NULL;
     tw_value *config = entry ? member(entry, "config") : NULL;
     if (!name || !config || config->kind != TW_VALUE_DICT) {
-        tw__fail(TW_VALUE_ERROR, "%s: \"training_config\" has no config of an optimizer", file->file.path);
+        tw__fail(TW_VALUE_ERROR, "%s: \"training_config\" has no config of an optimizer", path);
         return NULL;
     }
     const tw_value *decay = member(config, "decay");
     bool decays = decay && ((decay->kind == TW_VALUE_FLOAT && decay->f != 0) || (decay->kind == TW_VALUE_INT && decay->i != 0));
     if (decays) {
-        tw__fail(TW_UNIMPLEMENTED, "%s: the optimizer %s has decay, which only old optimizers have; load with compile=False", file->file.path, name);
+        tw__fail(TW_UNIMPLEMENTED, "%s: the optimizer %s has decay, which only old optimizers have; load with compile=False", path, name);
         return NULL;
     }
     tw_value *old_rate = member(config, "lr"); /* of the first versions */
@@ -166,11 +168,9 @@ static void *optimizer_of(const tw__hdf5 *file, tw_value *entry)
 }
 
 /* Of a model with several outputs, the saved names of metrics begin with the outputs': compile puts these in front itself. */
-static tw_status shorten_names(const tw__hdf5 *file, const tw_value *metrics)
+static tw_status shorten_names(const tw_value *model, const tw_value *metrics)
 {
-    tw_value config;
-    TW_TRY(read_json(file, "model_config", &config));
-    const tw_value *inside = member(&config, "config"), *outputs = inside ? member(inside, "output_layers") : NULL;
+    const tw_value *inside = model ? member(model, "config") : NULL, *outputs = inside ? member(inside, "output_layers") : NULL;
     bool several = outputs && outputs->kind == TW_VALUE_LIST && outputs->list.count > 1 && metrics && metrics->kind == TW_VALUE_LIST;
     for (int64_t i = 0; several && i < outputs->list.count && i < metrics->list.count; i++) {
         const tw_value *output = &outputs->list.items[i], *list = &metrics->list.items[i];
@@ -187,40 +187,60 @@ static tw_status shorten_names(const tw__hdf5 *file, const tw_value *metrics)
             *name = shorter;
         }
     }
-    tw_value_free(&config);
     return tw_error_code();
 }
 
-tw_status tw__h5_training(tw__hdf5 *file, tw_value *arguments)
+tw_status tw__keras_training_arguments(const char *path, tw_value *config, const tw_value *model, tw_value *arguments)
 {
     static const struct {
         const char *key, *word;
     } parts[] = { { "loss", "losse" }, { "metrics", "metric" }, { "loss_weights", "" }, { "weighted_metrics", "metric" } };
-    tw_value config;
     *arguments = (tw_value){ .kind = TW_VALUE_NONE };
-    TW_TRY(read_json(file, "training_config", &config));
-    if (config.kind != TW_VALUE_DICT) {
-        tw_value_free(&config);
+    if (config->kind != TW_VALUE_DICT)
         return TW_OK;
-    }
-    tw_status status = shorten_names(file, member(&config, "metrics"));
+    tw_status status = shorten_names(model, member(config, "metrics"));
     if (status == TW_OK)
-        status = shorten_names(file, member(&config, "weighted_metrics"));
+        status = shorten_names(model, member(config, "weighted_metrics"));
     tw__dict dict = { 0 };
-    tw_value optimizer = { .kind = TW_VALUE_OBJECT, 
-                           .object = status == TW_OK ? optimizer_of(file, member(&config, "optimizer_config")) : NULL };
+    tw_value optimizer = { .kind = TW_VALUE_OBJECT,
+                           .object = status == TW_OK ? optimizer_of(path, member(config, "optimizer_config")) : NULL };
     if (optimizer.object)
         tw__dict_put(&dict, "optimizer", optimizer);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && tw_error_code() == TW_OK; i++) {
-        tw_value *given = member(&config, parts[i].key);
+        tw_value *given = member(config, parts[i].key);
         tw__dict_put(&dict, parts[i].key, given ? resolve(given, parts[i].word) : (tw_value){ .kind = TW_VALUE_NONE });
     }
-    tw_value_free(&config);
     *arguments = tw__dict_take(&dict);
     if (tw_error_code() == TW_OK)
         return TW_OK;
     tw_value_free(arguments);
     return tw__error_status();
+}
+
+tw_status tw__h5_training(tw__hdf5 *file, tw_value *arguments)
+{
+    tw_value config, model = { .kind = TW_VALUE_NONE };
+    *arguments = (tw_value){ .kind = TW_VALUE_NONE };
+    TW_TRY(read_json(file, "training_config", &config));
+    tw_status status = read_json(file, "model_config", &model);
+    if (status == TW_OK)
+        status = tw__keras_training_arguments(file->file.path, &config, &model, arguments);
+    tw_value_free(&config);
+    tw_value_free(&model);
+    return status;
+}
+
+tw_status tw__keras_compile_with(tw_layer *model, const tw_value *arguments)
+{
+    const char *const names[] = { "optimizer", "loss", "metrics", "loss_weights", "weighted_metrics" };
+    tw_value given[5];
+    for (int i = 0; i < 5; i++) {
+        const tw_value *found = tw__value_get(arguments, names[i]);
+        given[i] = found ? *found : (tw_value){ .kind = TW_VALUE_NONE };
+    }
+    return tw__impl_model_compile_values(&(tw_model_compile_values_args){
+        .self = model, .optimizer = given[0].kind == TW_VALUE_OBJECT ? given[0].object : "rmsprop", .loss = given[1], .metrics = given[2],
+        .loss_weights = given[3], .weighted_metrics = given[4], .steps_per_execution = 1 });
 }
 
 /* ---- the optimizer's state ---- */
@@ -246,19 +266,25 @@ static bool fits(const tw_trackable *all, const tw_tensors *values, bool old, in
     return true;
 }
 
+tw_status tw__keras_build_optimizer(tw_layer *model, int64_t *count)
+{
+    tw_variable **variables;
+    TW_TRY(tw__collect_variables(&model->trackable, TW_TRAINABLE_VARIABLES, &variables, count));
+    tw_status status = tw__impl_optimizer_build(
+        &(tw_optimizer_build_args){ .self = tw__trainer_of(model)->optimizer, .var_list = { (void *const *)variables, *count } });
+    tw__free(variables);
+    return status;
+}
+
 tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model)
 {
     const tw__hdf5_node *group = tw__hdf5_find(file->root, "optimizer_weights");
     tw__trainer *trainer = tw__trainer_of(model);
     if (!trainer || !group || !trainer->optimizer)
         return trainer ? TW_OK : tw__error_status();
-    tw_variable **variables;
     int64_t trained;
-    TW_TRY(tw__collect_variables(&model->trackable, TW_TRAINABLE_VARIABLES, &variables, &trained));
-    tw_status status = tw__impl_optimizer_build(
-        &(tw_optimizer_build_args){ .self = trainer->optimizer, .var_list = { (void *const *)variables, trained } });
-    tw__free(variables);
-    TW_TRY(status);
+    TW_TRY(tw__keras_build_optimizer(model, &trained));
+    tw_status status = TW_OK;
     size_t names_count;
     char **names = tw__hdf5_texts(group, "weight_names", file->file.path, &names_count);
     if (!names)

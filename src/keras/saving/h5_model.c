@@ -3,6 +3,7 @@
 
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
+#include "keras/saving/saved_model.h"
 
 static tw__hdf5 *open_model(const char *path)
 {
@@ -15,18 +16,7 @@ static tw__hdf5 *open_model(const char *path)
         tw__fail(TW_OS_ERROR, "No file or directory found at %s", path);
         return NULL;
     }
-    if (tw__ends_with(path, ".keras") && !tw__hdf5_is(path)) {
-        tw__fail(TW_NOT_IMPLEMENTED_ERROR, "load_model: .keras files are not supported, got the path '%s'; an HDF5 file (.h5) or a SavedModel is "
-                 "expected", path);
-        return NULL;
-    }
     return tw__hdf5_open(path);
-}
-
-static tw_value take(tw_value *dict, const char *key)
-{
-    const tw_value *found = tw__value_get(dict, key);
-    return found ? *found : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
 /* As the model was compiled when it was saved. */
@@ -38,10 +28,7 @@ static tw_status compile(tw__hdf5 *file, tw_layer *model)
         tw__log("WARNING", "No training configuration found in the save file, so the model was *not* compiled. Compile it manually.");
         return TW_OK;
     }
-    tw_value optimizer = take(&arguments, "optimizer");
-    tw_status status = tw__impl_model_compile_values(&(tw_model_compile_values_args){
-        .self = model, .optimizer = optimizer.object, .loss = take(&arguments, "loss"), .metrics = take(&arguments, "metrics"),
-        .loss_weights = take(&arguments, "loss_weights"), .weighted_metrics = take(&arguments, "weighted_metrics"), .steps_per_execution = 1 });
+    tw_status status = tw__keras_compile_with(model, &arguments);
     tw_value_free(&arguments);
     return status == TW_OK ? tw__h5_load_optimizer(file, model) : status;
 }
@@ -63,6 +50,14 @@ tw_layer *tw__h5_load(const char *path, bool with_training)
 TW_API(load_model_training, "keras.models._training_of(filepath: str) -> value", "What the model in a file was compiled with; None: it was not.")
 {
     tw_value arguments = { .kind = TW_VALUE_NONE };
+    if (tw_saved_model_contains(args->filepath)) {
+        tw__model_training_tf(args->filepath, &arguments);
+        return arguments;
+    }
+    if (tw__keras_is(args->filepath)) {
+        tw__keras_training(args->filepath, &arguments);
+        return arguments;
+    }
     tw__hdf5 *file = open_model(args->filepath);
     if (file)
         tw__h5_training(file, &arguments);
@@ -72,6 +67,8 @@ TW_API(load_model_training, "keras.models._training_of(filepath: str) -> value",
 
 TW_METHOD(model_load_optimizer, "keras.Model._load_optimizer(self: layer, filepath: str)", "Gives the optimizer the state that is in a file.")
 {
+    if (tw__keras_is(args->filepath))
+        return tw__keras_load_optimizer(args->filepath, args->self);
     tw__hdf5 *file = open_model(args->filepath);
     tw_status status = file ? tw__h5_load_optimizer(file, args->self) : tw__error_status();
     tw__hdf5_close(file);

@@ -125,7 +125,7 @@ static tw_value built_metrics(const tw__trainer *trainer, bool weighted)
     return all;
 }
 
-static tw_value entries_of(const tw_value *given)
+tw_value tw__keras_entries(const tw_value *given)
 {
     if (given->kind == TW_VALUE_OBJECT)
         return object_entry(given->object);
@@ -134,19 +134,19 @@ static tw_value entries_of(const tw_value *given)
     tw_value list = { .kind = given->kind == TW_VALUE_TUPLE ? TW_VALUE_LIST : given->kind };
     list.list.items = tw__alloc_array((size_t)given->list.count + 1, sizeof *list.list.items);
     for (; list.list.items && list.list.count < given->list.count; list.list.count++)
-        list.list.items[list.list.count] = entries_of(&given->list.items[list.list.count]);
+        list.list.items[list.list.count] = tw__keras_entries(&given->list.items[list.list.count]);
     return list;
 }
 
-static tw_status put_training(tw__hdf5_node *root, const tw__trainer *trainer)
+tw_value tw__keras_training_config(const tw__trainer *trainer)
 {
     tw_optimizer *optimizer = trainer->optimizer;
     tw__dict dict = { 0 };
-    tw__dict_put(&dict, "loss", entries_of(&trainer->loss));
+    tw__dict_put(&dict, "loss", tw__keras_entries(&trainer->loss));
     bool built = trainer->metrics_built;
-    tw__dict_put(&dict, "metrics", built ? built_metrics(trainer, false) : entries_of(&trainer->metrics));
-    tw__dict_put(&dict, "weighted_metrics", built ? built_metrics(trainer, true) : entries_of(&trainer->weighted_metrics));
-    tw__dict_put(&dict, "loss_weights", entries_of(&trainer->loss_weights));
+    tw__dict_put(&dict, "metrics", built ? built_metrics(trainer, false) : tw__keras_entries(&trainer->metrics));
+    tw__dict_put(&dict, "weighted_metrics", built ? built_metrics(trainer, true) : tw__keras_entries(&trainer->weighted_metrics));
+    tw__dict_put(&dict, "loss_weights", tw__keras_entries(&trainer->loss_weights));
     tw_value own = { .kind = TW_VALUE_NONE };
     if (tw__foreign_object.serialize && (tw__foreign_object.serialize(optimizer, &own) || tw_error_code() != TW_OK)) {
         const tw_value *config = tw__value_get(&own, "config");
@@ -160,8 +160,17 @@ static tw_status put_training(tw__hdf5_node *root, const tw__trainer *trainer)
         tw__dict_put(&dict, "optimizer_config", class_entry(name, config));
     }
     tw_value whole = tw__dict_take(&dict);
-    tw_status status = whole.kind == TW_VALUE_DICT && tw_error_code() == TW_OK ? set_json(root, "training_config", &whole) : tw__error_status();
+    if (whole.kind == TW_VALUE_DICT && tw_error_code() == TW_OK)
+        return whole;
     tw_value_free(&whole);
+    return (tw_value){ .kind = TW_VALUE_NONE };
+}
+
+static tw_status put_training(tw__hdf5_node *root, const tw__trainer *trainer)
+{
+    tw_value config = tw__keras_training_config(trainer);
+    tw_status status = config.kind == TW_VALUE_DICT ? set_json(root, "training_config", &config) : tw__error_status();
+    tw_value_free(&config);
     return status;
 }
 

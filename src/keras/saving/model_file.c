@@ -75,8 +75,12 @@ TW_METHOD(model_save,
             TW_TRY(tw__ask_overwrite(args->filepath, &proceed));
         return proceed ? tw__h5_save_model(args->self, args->filepath, !args->no_include_optimizer) : TW_OK;
     }
-    case KIND_KERAS:
-        return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "save: .keras files are not supported, got the path '%s'", args->filepath);
+    case KIND_KERAS: {
+        bool proceed = true;
+        if (args->no_overwrite)
+            TW_TRY(tw__ask_overwrite(args->filepath, &proceed));
+        return proceed ? tw__keras_save(args->self, args->filepath) : TW_OK;
+    }
     default:
         return tw__fail(TW_VALUE_ERROR, "Unknown `save_format` argument. Expected one of 'keras', 'tf', or 'h5'. Received: save_format=%s", args->save_format);
     }
@@ -85,6 +89,8 @@ TW_METHOD(model_save,
 TW_API(load_model, "keras.models._load_model(filepath: str, compile: bool = True) -> layer", "The model that a file or a SavedModel holds.")
 {
     if (tw_saved_model_contains(args->filepath))
-        return tw__model_load_tf(args->filepath);
+        return tw__model_load_tf(args->filepath, !args->no_compile);
+    if (tw__keras_is(args->filepath))
+        return tw__keras_load(args->filepath, !args->no_compile);
     return tw__h5_load(args->filepath, !args->no_compile);
 }

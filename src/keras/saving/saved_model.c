@@ -132,6 +132,10 @@ static tw_status find_input(tw_layer *model, model_input *input)
     char *name = tw__strdup("input_1");
     tw_status status = name ? TW_OK : TW_RESOURCE_EXHAUSTED;
     bool sequential = tw__is(model, &tw__class_sequential);
+    if (shape.rank < 0 && !sequential && own->called_dtype) {
+        dtype = own->called_dtype;
+        shape = own->called_shape;
+    }
     if (status == TW_OK && shape.rank < 0 && model->built) {
         tw_value value = sequential ? tw_sequential_input_shape(model) : tw__value_copy(&model->build_shape);
         status = tw_error_code() == TW_OK ? tw__shape_of_value(&value, &shape) : tw_error_code();

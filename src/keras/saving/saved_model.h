@@ -8,7 +8,9 @@
 /* Saves a model with what is attached to its objects. Signatures that are there are kept; without any the model's call is one. */
 tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures);
 /* The model in a directory: of its config, or, of a class that is not known, of its functions. */
-tw_layer *tw__model_load_tf(const char *directory);
+tw_layer *tw__model_load_tf(const char *directory, bool with_training);
+/* What the model was compiled with, as compile takes it; None if it was not. */
+tw_status tw__model_training_tf(const char *directory, tw_value *arguments);
 /* How Keras calls an object in the object graph; NULL: it is none of Keras's. */
 const char *tw__keras_identifier(const tw_trackable *object);
 tw_status tw__keras_metadata(void *context, const tw__walk *walk, tw__text *text);

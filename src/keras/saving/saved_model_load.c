@@ -1,6 +1,7 @@
 /* Loading Keras models from SavedModels; see saved_model.c. */
 #include <thalweg/keras.h>
 
+#include "keras/saving/h5.h"
 #include "keras/saving/saved_model.h"
 
 /* ---- the metadata of the root ---- */
@@ -114,6 +115,7 @@ static tw_status restore_weights(tw_layer *model, const char *directory)
             status = tw__fail(TW_DATA_LOSS, "%s: has no value for the weight '%s' of model '%s'", prefix, variables[i]->name, model->name);
     }
     tw__free(variables);
+    tw__restore_forget_child(&model->trackable, "optimizer"); /* it begins anew, as in Keras */
     tw_release(restored);
     tw__free(prefix);
     return status;
@@ -204,7 +206,42 @@ static tw_layer *revive(const tw_value *metadata, const char *directory)
     return NULL;
 }
 
-tw_layer *tw__model_load_tf(const char *directory)
+/* ---- training ---- */
+
+static tw_status read_training(const char *directory, const tw_value *metadata, tw_value *arguments)
+{
+    const tw_value *found = tw__value_get(metadata, "training_config");
+    tw_value config = found ? tw__value_copy(found) : (tw_value){ .kind = TW_VALUE_NONE };
+    tw_status status = tw__keras_training_arguments(directory, &config, tw__value_get(metadata, "model_config"), arguments);
+    tw_value_free(&config);
+    return status;
+}
+
+tw_status tw__model_training_tf(const char *directory, tw_value *arguments)
+{
+    tw_value metadata;
+    *arguments = (tw_value){ .kind = TW_VALUE_NONE };
+    tw_status status = read_root(directory, &metadata);
+    if (status == TW_OK)
+        status = read_training(directory, &metadata, arguments);
+    tw_value_free(&metadata);
+    return status;
+}
+
+static tw_status compile(tw_layer *model, const char *directory, const tw_value *metadata)
+{
+    tw_value arguments;
+    TW_TRY(read_training(directory, metadata, &arguments));
+    tw_status status = TW_OK;
+    if (arguments.kind == TW_VALUE_DICT)
+        status = tw__keras_compile_with(model, &arguments);
+    else
+        tw__log("WARNING", "No training configuration found in save file, so the model was *not* compiled. Compile it manually.");
+    tw_value_free(&arguments);
+    return status;
+}
+
+tw_layer *tw__model_load_tf(const char *directory, bool with_training)
 {
     tw_value metadata;
     tw_layer *model = NULL;
@@ -217,6 +254,10 @@ tw_layer *tw__model_load_tf(const char *directory)
             tw_clear_error();
             model = revive(&metadata, directory);
         }
+    }
+    if (model && with_training && compile(model, directory, &metadata) != TW_OK) {
+        tw_release(model);
+        model = NULL;
     }
     tw_value_free(&metadata);
     return model;

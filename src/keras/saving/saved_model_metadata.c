@@ -1,4 +1,6 @@
 /* keras_metadata.pb: what Keras makes a model of again; see saved_model.c. */
+#include "keras/models/training.h"
+#include "keras/saving/h5.h"
 #include "keras/saving/saved_model.h"
 
 /* ---- words ---- */
@@ -89,6 +91,9 @@ static char *metadata_of(tw_layer *layer, bool root)
         tw__dict_put_str(&whole, "class_name", tw__value_text(&entry, "class_name"));
         tw__dict_put(&whole, "config", tw__value_copy(config));
         tw__dict_put(&dict, "model_config", tw__dict_take(&whole));
+        const tw__trainer *trainer = tw__is(layer, &tw__class_model) ? ((const tw__model *)layer)->trainer : NULL;
+        if (trainer && trainer->compiled && trainer->optimizer && tw__tracked(&layer->trackable, "optimizer"))
+            tw__dict_put(&dict, "training_config", tw__keras_training_config(trainer));
     }
     tw_value value = tw__dict_take(&dict);
     char *text = value.kind == TW_VALUE_DICT ? tw_value_json(&value) : NULL;

@@ -189,7 +189,7 @@ static tw_layer *revive(const tw_value *metadata, const char *directory)
     tw_status status = model ? TW_OK : tw__error_status();
     for (size_t i = 0; status == TW_OK && i < root->trackable.child_count; i++) {
         const char *name_of_child = root->trackable.children[i].name;
-        if (strcmp(name_of_child, "signatures") == 0)
+        if (strcmp(name_of_child, "signatures") == 0 || strcmp(name_of_child, "optimizer") == 0)
             continue;
         tw_trackable *child = child_of_model(root->trackable.children[i].object);
         status = child ? tw__track(&model->trackable, name_of_child, child) : tw__error_status();

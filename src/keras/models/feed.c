@@ -186,6 +186,13 @@ tw_status tw__feed_epoch(tw__feed *f)
     return tw__function_call(f->shuffler, &f->numbers, &f->order);
 }
 
+tw_status tw__feed_begin(tw__feed *f, int64_t limit)
+{
+    if (f->dataset && (limit < 0 || limit == f->steps))
+        TW_TRY(tw__feed_epoch(f));
+    return tw__feed_epoch(f);
+}
+
 /* The class of an example: the number itself, or where the largest of a row stands. */
 static int64_t class_at(const tw_tensor *y, int64_t i, int64_t width)
 {

@@ -80,6 +80,10 @@ tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
         if (p->mode == TW_TRAIN_MODE && p->trainer->stop_training)
             break;
     }
+    if (!end && p->feed->dataset && p->limit >= 0 && step == p->limit && p->limit == p->feed->steps) { /* a cache is whole once its end was seen */
+        bool over;
+        TW_TRY(tw__feed_next(p->feed, &over));
+    }
     if (end && p->limit < 0) {
         p->limit = step;
     } else if (end) {
@@ -125,7 +129,7 @@ tw_status tw__evaluate(tw__trainer *t, tw__feed *feed, int64_t limit, tw__callba
     tw_status status = tw__callbacks_tell(callbacks, TW_TEST_BEGIN, 0, &none);
     tw__logs_free(&none);
     if (status == TW_OK)
-        status = tw__feed_epoch(feed);
+        status = tw__feed_begin(feed, limit);
     if (status == TW_OK)
         status = tw__trainer_reset(t);
     if (status == TW_OK)
@@ -188,7 +192,8 @@ static tw_status run_epochs(tw__fit *f, tw__pass *pass, tw__callback_list *callb
     bool every_epoch = f->feed.dataset && (f->steps_per_epoch == TW_NO_INT || f->steps_per_epoch == f->feed.steps);
     if (status == TW_OK)
         status = tw__feed_epoch(&f->feed);
-    for (int64_t epoch = f->initial_epoch; status == TW_OK && epoch < f->epochs && !pass->ran_out; epoch++) {
+    int64_t first = f->trainer->resume_epoch >= 0 ? f->trainer->resume_epoch : f->initial_epoch;
+    for (int64_t epoch = first; status == TW_OK && epoch < f->epochs && !pass->ran_out; epoch++) {
         tw__logs_free(&logs);
         if (every_epoch) /* the first one, too, as Keras does it: a shuffled dataset has its second order then */
             status = tw__feed_epoch(&f->feed);
@@ -214,6 +219,7 @@ tw_callback *tw__fit_run(tw__fit *f)
                           "run.");
     t->stop_training = false;
     t->train_count = 0;
+    t->resume_epoch = -1;
     if (status == TW_OK)
         status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = f->callbacks, .history = true, .progress = f->verbose != 0,
                                                                        .model = t->model, .verbose = f->verbose, .epochs = f->epochs, .steps = limit });

@@ -86,7 +86,7 @@ static tw_tensors predict(tw__trainer *t, const tw__feed_options *options, int64
         void *lock = tw__wait_begin_hook ? tw__wait_begin_hook() : NULL;
         status = tw__callbacks_tell(&callbacks, TW_PREDICT_BEGIN, 0, &none);
         if (status == TW_OK)
-            status = tw__feed_epoch(&feed);
+            status = tw__feed_begin(&feed, limit);
         if (status == TW_OK)
             status = tw__pass_epoch(&pass, NULL);
         if (status == TW_OK && !all.size)

@@ -53,6 +53,7 @@ struct tw__trainer {
     tw_layer *model;               /* whose it is; not held */
     bool compiled, run_eagerly, stop_training;
     int64_t steps_per_execution, train_count, test_count;
+    int64_t resume_epoch;          /* where fit goes on, as a callback found; -1: where it was told to begin */
     int own;                       /* TW_OWN_… */
     tw_optimizer *optimizer;       /* or NULL */
     tw_value loss, metrics, loss_weights, weighted_metrics; /* as given to compile */
@@ -154,6 +155,9 @@ typedef struct tw__feed_options {
 tw_status tw__feed_open(tw__feed *feed, const tw__feed_options *options, const char *who);
 void tw__feed_close(tw__feed *feed);
 tw_status tw__feed_epoch(tw__feed *feed);            /* begins again */
+/* Begins a pass of its own, of so many steps (-1: all). Keras makes two iterators over a dataset that is gone through as a whole: one that is shuffled
+ * anew each time is in its second order then. */
+tw_status tw__feed_begin(tw__feed *feed, int64_t limit);
 tw_status tw__feed_next(tw__feed *feed, bool *end);  /* into feed->batch */
 
 #endif

@@ -1,0 +1,119 @@
+/* keras.callbacks.BackupAndRestore: a checkpoint of the model, its optimizer and the epoch after every epoch, in DIRECTORY/chief; a fit that finds one
+ * goes on behind that epoch. The end of the training deletes it. */
+#include "format/format.h"
+#include "keras/models/training.h"
+#include "saving/saving.h"
+
+typedef struct backup {
+    tw_callback callback;
+    char *directory;
+    tw_variable *epoch, *batch, *steps;
+    tw_checkpoint *checkpoint;
+    tw_checkpoint_manager *manager;
+} backup;
+
+static void backup_end(void *self)
+{
+    backup *b = self;
+    tw__set(&b->manager, NULL);
+    tw__set(&b->checkpoint, NULL);
+    tw__set(&b->epoch, NULL);
+    tw__set(&b->batch, NULL);
+    tw__set(&b->steps, NULL);
+    tw__free(b->directory);
+    b->directory = NULL;
+}
+
+static tw_status backup_init(void *self, const void *given)
+{
+    (void)self;
+    const tw_callbacks_backup_and_restore_args *args = given;
+    if (strcmp(args->save_freq, "epoch") != 0)
+        return tw__fail(TW_UNIMPLEMENTED, "BackupAndRestore: save_freq=%s is not supported, \"epoch\" is expected", args->save_freq);
+    if (args->save_before_preemption)
+        return tw__fail(TW_UNIMPLEMENTED, "BackupAndRestore: save_before_preemption is not supported");
+    if (!*args->backup_dir)
+        return tw__fail(TW_VALUE_ERROR, "Empty `backup_dir` argument passed");
+    return TW_OK;
+}
+
+static tw_variable *counter(int64_t value, const char *name)
+{
+    tw_auto tw_tensor *first = tw_tensor_int64(value);
+    return first ? tw__variable_new(first, name, false, NULL) : NULL;
+}
+
+static tw_status set(tw_variable *variable, int64_t value)
+{
+    tw_auto tw_tensor *tensor = tw_tensor_int64(value);
+    return tensor ? tw__variable_set(variable, tensor) : tw__error_status();
+}
+
+static tw_status backup_begin(backup *b, tw__trainer *trainer, const char *directory)
+{
+    backup_end(b);
+    b->directory = tw__path_join(directory, "chief");
+    b->epoch = b->directory ? counter(-1, "ckpt_saved_epoch") : NULL;
+    b->batch = b->epoch ? counter(-1, "ckpt_saved_batch") : NULL;
+    b->steps = b->batch ? counter(0, "train_counter") : NULL;
+    if (!b->steps)
+        return tw__error_status();
+    b->checkpoint = tw_checkpoint(NULL, TW_PAIRS({ "model", trainer->model }, { "ckpt_saved_epoch", b->epoch }, { "ckpt_saved_batch", b->batch },
+                                                 { "train_counter", b->steps }));
+    b->manager = b->checkpoint ? tw_checkpoint_manager(b->checkpoint, b->directory, 1) : NULL;
+    if (!b->manager)
+        return tw__error_status();
+    char *path = tw_checkpoint_manager_restore_or_initialize(b->manager);
+    if (!path)
+        return tw_error_code();
+    tw__free(path);
+    tw_auto tw_tensor *epoch = tw__variable_read(b->epoch), *steps = tw__variable_read(b->steps);
+    if (!epoch || !steps)
+        return tw__error_status();
+    trainer->resume_epoch = tw_tensor_int_at(epoch, 0) + 1;
+    trainer->train_count = tw_tensor_int_at(steps, 0);
+    return TW_OK;
+}
+
+static tw_status backup_on(tw_callback *self, tw_event event, int64_t index, tw__dict *logs)
+{
+    (void)logs;
+    backup *b = (backup *)self;
+    const tw_callbacks_backup_and_restore_args *args = tw_object_config(self);
+    tw__trainer *trainer = self->model ? tw__trainer_of(self->model) : NULL;
+    if (!trainer)
+        return TW_OK;
+    if (event == TW_TRAIN_BEGIN)
+        return backup_begin(b, trainer, args->backup_dir);
+    if (!b->manager)
+        return TW_OK;
+    if (event == TW_EPOCH_END) {
+        TW_TRY(set(b->epoch, index));
+        TW_TRY(set(b->batch, 0));
+        TW_TRY(set(b->steps, trainer->train_count));
+        char *path = tw_checkpoint_manager_save(b->manager);
+        tw__free(path);
+        return path ? TW_OK : tw_error_code();
+    }
+    tw_status status = !args->no_delete_checkpoint && tw__path_exists(b->directory)
+                           ? tw__impl_gfile_rmtree(&(tw_gfile_rmtree_args){ .path = b->directory }) : TW_OK;
+    backup_end(b);
+    return status;
+}
+
+static void backup_visit(void *self, tw__visitor visitor, void *context)
+{
+    backup *b = self;
+    if (b->checkpoint)
+        visitor(context, (tw_object *)b->checkpoint);
+    if (b->manager)
+        visitor(context, (tw_object *)b->manager);
+}
+
+static const tw__callback_methods backup_methods = { .events = TW_ON(TW_TRAIN_BEGIN) | TW_ON(TW_EPOCH_END) | TW_ON(TW_TRAIN_END), .on = backup_on };
+
+TW_CLASS(callbacks_backup_and_restore,
+    "keras.callbacks.BackupAndRestore(backup_dir: str, save_freq: str = epoch, delete_checkpoint: bool = True, "
+    "save_before_preemption: bool = False) -> callback",
+    .parent = &tw__class_callback, .size = sizeof(backup), .init = backup_init, .destroy = backup_end, .visit = backup_visit, .clear = backup_end,
+    .methods = &backup_methods, .doc = "Saves the state of the training after every epoch; a fit that was interrupted goes on from there.");

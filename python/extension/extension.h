@@ -75,7 +75,7 @@ bool tw__py_is_symbolic(PyObject *value);
 bool tw__py_symbolic_start(PyObject *module);
 bool tw__py_graph_types_start(PyObject *module);
 bool tw__py_graph_functions_start(PyObject *module);
-void tw__py_host_start(void); /* host.c: Python functions as ops */
+bool tw__py_host_start(PyObject *module); /* host.c: Python functions as ops */
 PyObject *tw__py_wrap_graph(struct tw__graph *graph);                 /* a new reference of its own */
 PyObject *tw__py_wrap_operation(struct tw__node *node);
 extern PyType_Slot tw__py_operation_slots[];

@@ -395,7 +395,8 @@ static PyMethodDef functions[] = {
 
 bool tw__py_graph_functions_start(PyObject *module)
 {
-    tw__py_host_start();
+    if (!tw__py_host_start(module))
+        return false;
     tw__py_graph_function_type = (PyTypeObject *)PyType_FromSpec(&graph_function_spec);
     return tw__py_graph_function_type && PyModule_AddObjectRef(module, "GraphFunction", (PyObject *)tw__py_graph_function_type) == 0 &&
            PyModule_AddFunctions(module, functions) == 0 && tw__py_structures_start(module) && tw__py_function_calls_start(module);

@@ -4,6 +4,46 @@
 #include "graph/graph.h"
 #include "op/host/host.h"
 
+/* What the function raised, as an error of the op: its class by TensorFlow's rule, its text and its traceback. Ctrl-C stays what it is. */
+static tw_status tell_raised(void)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback)
+        PyException_SetTraceback(value, traceback);
+    PyObject *module = PyImport_ImportModule("thalweg._host");
+    PyObject *text = module ? PyObject_CallMethod(module, "traceback_of", "O", value) : NULL;
+    PyErr_Clear();
+    PyErr_Restore(type, value, traceback);
+    tw__py_failed();
+    tw_status status = tw__py_plain_error();
+    const char *lines = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    if (status != TW_FOREIGN_ERROR && lines) {
+        tw__saved_error error = tw__error_take();
+        status = tw__fail(error.code, "%s\n%s", error.message ? error.message : "", lines);
+        tw__free(error.message);
+    }
+    Py_XDECREF(module);
+    Py_XDECREF(text);
+    return status;
+}
+
+/* told(exception): the error that py_function makes of what its function raised. */
+static PyObject *told(PyObject *self, PyObject *exception)
+{
+    (void)self;
+    PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    tell_raised();
+    tw__py_raise();
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    return value;
+}
+
 static tw_status call(PyObject *function, const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
                       int output_count)
 {
@@ -26,7 +66,7 @@ static tw_status call(PyObject *function, const char *token, bool arrays, tw_ten
             tw__py_error(PyExc_TypeError, "%s: result %d is no eager tensor: %R", token, i, item);
     }
     Py_XDECREF(results);
-    return PyErr_Occurred() ? tw__py_failed() : TW_OK;
+    return PyErr_Occurred() ? tell_raised() : TW_OK;
 }
 
 static tw_status host_call(const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
@@ -41,7 +81,13 @@ static tw_status host_call(const char *token, bool arrays, tw_tensor *const *inp
     return status;
 }
 
-void tw__py_host_start(void)
+static PyMethodDef functions[] = {
+    { "told", told, METH_O, "The error that py_function makes of an exception." },
+    { 0 },
+};
+
+bool tw__py_host_start(PyObject *module)
 {
     tw__host_call_hook = host_call;
+    return PyModule_AddFunctions(module, functions) == 0;
 }

@@ -28,6 +28,15 @@ def call(token, inputs):
     return out
 
 
+def traceback_of(exception):
+    """Where it was raised, as text; frames of this package are left out."""
+    import traceback
+    own = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    frames = [f for f in traceback.extract_tb(exception.__traceback__) if not f.filename.startswith(own)]
+    parts = traceback.format_list(frames) + ["".join(traceback.format_exception_only(type(exception), exception))]
+    return "Traceback (most recent call last):\n\n%s\n" % "\n".join(parts)
+
+
 def _call_op(op, function, inputs, dtypes):
     import thalweg
     single = not isinstance(dtypes, (list, tuple))
@@ -81,7 +90,11 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     """Calls a Python function with eager tensors, also from a graph."""
     import thalweg
     if thalweg.executing_eagerly():
-        results = func(*[thalweg.convert_to_tensor(t) for t in inp or ()])
+        tensors = [thalweg.convert_to_tensor(t) for t in inp or ()]
+        try:
+            results = func(*tensors)
+        except Exception as error:
+            raise _core.told(error) from error
         if isinstance(Tout, (list, tuple)):
             results = results if isinstance(results, (list, tuple)) else ([] if results is None else [results])
             return [thalweg.convert_to_tensor(r, t) for r, t in zip(results, Tout)]
@@ -93,8 +106,8 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     """Calls a Python function with NumPy arrays, also from a graph."""
     import thalweg
     if thalweg.executing_eagerly():
-        arrays = [thalweg.convert_to_tensor(t).numpy() for t in inp or ()]
-        return py_function(lambda: func(*arrays), (), Tout)
+        result = func(*[thalweg.convert_to_tensor(t).numpy() for t in inp or ()])
+        return py_function(lambda: result, (), Tout)
     return _call_op("PyFunc", func, inp or (), Tout)
 
 

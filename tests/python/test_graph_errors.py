@@ -23,7 +23,7 @@ def told(function, *arguments):
         function(*arguments)
     text = str(caught.value)
     form = re.fullmatch(r"Graph execution error:\n\nDetected at node (\S+) defined at \(most recent call last\):\n((?:  File [^\n]*\n\n)+)"
-                        r"(.*)\n\t \[\[\{\{node (\S+)\}\}\]\] \[Op:__inference_([a-z]+)_\w+\]", text, re.S)
+                        r"(.*)\n\t \[\[\{\{node (\S+)\}\}\]\] \[Op:__inference_([a-z<>]+)_\w+\]", text, re.S)
     assert form, text
     lines = [(int(n), name) for file, n, name in re.findall(r'File "([^"]*)", line (\d+), in (\S+)', form[2]) if file == __file__]
     assert form[1] == form[4]
@@ -88,16 +88,32 @@ def test_under_a_tape_and_fused():
         assert text == "Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3]"
 
 
-def test_what_python_raised_stays():
+@pytest.mark.parametrize("raised,expected", [
+    (ValueError, "InvalidArgumentError"), (TypeError, "InvalidArgumentError"), (UnicodeError, "InvalidArgumentError"), (StopIteration, "OutOfRangeError"),
+    (MemoryError, "ResourceExhaustedError"), (NotImplementedError, "UnimplementedError"), (KeyError, "UnknownError"), (RuntimeError, "UnknownError"),
+])
+def test_what_python_functions_raise(raised, expected):
+    """Classes by TensorFlow's rule; the text tells the exception and where it was raised. numpy_function raises as it is outside of graphs."""
     def bad(x):
-        raise KeyError("mine")
+        raise raised("mine")
+    at = here() - 1
+    error, node, _, text, _ = told(tf.function(lambda x: tf.py_function(bad, [x], tf.float32)), tf.constant(1.0))
+    assert error is getattr(tf.errors, expected) and node == "EagerPyFunc"
+    assert text.startswith("%s: %s\nTraceback (most recent call last):\n" % (raised.__name__, raised("mine"))) and "line %d, in bad" % at in text
+    assert told(tf.function(lambda x: tf.numpy_function(bad, [x], tf.float32)), tf.constant(1.0))[0] is error
+    with pytest.raises(error, match="in bad") as caught:
+        tf.py_function(bad, [1.0], tf.float32)
+    assert isinstance(caught.value.__cause__, raised)
+    with pytest.raises(raised):
+        tf.numpy_function(bad, [1.0], tf.float32)
 
-    @tf.function
-    def f(x):
-        return tf.py_function(bad, [x], tf.float32)
-    with pytest.raises(Exception) as caught:
-        f(tf.constant(1.0))
-    assert "mine" in str(caught.value)
+
+def test_interrupts_are_no_errors():
+    def stop(x):
+        raise KeyboardInterrupt
+    for f in (lambda x: tf.py_function(stop, [x], tf.float32), tf.function(lambda x: tf.py_function(stop, [x], tf.float32))):
+        with pytest.raises(KeyboardInterrupt):
+            f(tf.constant(1.0))
 
 
 def test_tensors_of_ended_traces_say_where_they_are_from():

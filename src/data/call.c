@@ -53,6 +53,8 @@ tw_status tw__data_call(const tw__data_function *f, tw_tensor *const *first, int
     for (int i = 0; i < f->capture_count; i++)
         inputs[first_count + second_count + i] = f->captures[i];
     tw_status status = tw__function_run(f->function, inputs, outputs);
+    if (status != TW_OK)
+        tw__error_tell_node();
     if (inputs != few)
         tw__free(inputs);
     return status;

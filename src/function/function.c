@@ -356,15 +356,41 @@ tw_status tw__function_pass_captures(tw__function *f)
     return TW_OK;
 }
 
-/* "node a: text" as the program is told: which node failed, where in the program that was made, in which function. */
+/* The parts of an error "node a: text [Op:A]"; false if it is none of the operations' own. */
+static bool read_told(const tw__saved_error *error, tw_string *name, tw_string *text)
+{
+    const char *message = error->message ? error->message : "", *colon = tw__starts_with(message, "node ") ? strstr(message, ": ") : NULL;
+    if (!colon || (int)error->code <= 0 || error->code > TW_UNAUTHENTICATED)
+        return false;
+    const char *mark = strstr(colon + 2, " [Op:"); /* which is how it ends where nothing is traced */
+    *name = (tw_string){ message + strlen("node "), (size_t)(colon - message) - strlen("node ") };
+    *text = (tw_string){ colon + 2, mark && mark[strlen(mark) - 1] == ']' ? (size_t)(mark - colon - 2) : strlen(colon + 2) };
+    return true;
+}
+
+void tw__error_tell_node(void)
+{
+    tw__saved_error error = tw__error_take();
+    tw_string name, text;
+    if (!read_told(&error, &name, &text)) {
+        tw__error_restore(error);
+        return;
+    }
+    tw__fail(error.code, "%.*s\n\t [[{{node %.*s}}]]", (int)text.size, text.data, (int)name.size, name.data);
+    tw__free(error.message);
+}
+
+/* The error as the program is told: which node failed, where in the program that was made, in which function. */
 static tw_status told(const tw__function *f, tw_status status)
 {
-    const char *message = tw_error_message(), *colon = tw__starts_with(message, "node ") ? strstr(message, ": ") : NULL;
-    if (status == TW_OK || status > TW_UNAUTHENTICATED || !colon || tw__tracing)
+    if (status == TW_OK || tw__tracing)
         return status;
     tw__saved_error error = tw__error_take();
-    const char *name = error.message + strlen("node "), *text = colon + 2, *mark = strstr(text, " [Op:"); /* how it ends where nothing is traced */
-    int name_size = (int)(colon - name), text_size = (int)(mark && mark[strlen(mark) - 1] == ']' ? (size_t)(mark - text) : strlen(text));
+    tw_string name, text;
+    if (!read_told(&error, &name, &text)) {
+        tw__error_restore(error);
+        return status;
+    }
     tw__text where = { 0 };
     const char *line = tw__failed_origin ? ((const tw__origin *)tw__failed_origin)->text : "";
     while (*line) {
@@ -372,8 +398,9 @@ static tw_status told(const tw__function *f, tw_status status)
         tw__text_format(&where, "  %.*s\n\n", (int)size, line);
         line += size + (line[size] == '\n');
     }
-    tw__fail(status, "Graph execution error:\n\nDetected at node %.*s defined at (most recent call last):\n%s%.*s\n\t [[{{node %.*s}}]] [Op:%s]",
-             name_size, name, where.size ? where.data : "<stack traces unavailable>\n", text_size, text, name_size, name, f->name);
+    tw__fail(error.code, "Graph execution error:\n\nDetected at node %.*s defined at (most recent call last):\n%s%.*s\n\t [[{{node %.*s}}]] [Op:%s]",
+             (int)name.size, name.data, where.size ? where.data : "<stack traces unavailable>\n", (int)text.size, text.data, (int)name.size, name.data,
+             f->name);
     tw__text_free(&where);
     tw__free(error.message);
     return status;

@@ -196,21 +196,6 @@ tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *fe
     return prepared;
 }
 
-/* "node a: text" in TensorFlow's form: the text, then where it happened. */
-static void tell_node(void)
-{
-    tw__saved_error error = tw__error_take();
-    const char *message = error.message ? error.message : "", *colon = tw__starts_with(message, "node ") ? strstr(message, ": ") : NULL;
-    if (!colon || error.code == TW_FOREIGN_ERROR) {
-        tw__error_restore(error);
-        return;
-    }
-    const char *text = colon + 2, *mark = strstr(text, " [Op:"); /* which is how it ends in eager execution */
-    int size = (int)(mark && mark[strlen(mark) - 1] == ']' ? (size_t)(mark - text) : strlen(text));
-    tw__fail(error.code, "%.*s\n\t [[{{node %.*s}}]]", size, text, (int)(colon - message - 5), message + 5);
-    tw__free(error.message);
-}
-
 tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw_tensor *const *values, tw_tensor **outputs)
 {
     TW_TRY(tw__session_check_open(session));
@@ -225,7 +210,7 @@ tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw
             inputs[prepared->feed_count + i] = prepared->bound[i];
         status = tw__function_run(f, inputs, out);
         if (status != TW_OK)
-            tell_node();
+            tw__error_tell_node();
     }
     for (int i = 0; status == TW_OK && i < f->output_count; i++) {
         if (i < prepared->fetch_count)

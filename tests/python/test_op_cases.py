@@ -27,7 +27,8 @@ FUNCTIONS = {"Placeholder", "PlaceholderWithDefault", "NoOp", "PrintV2", "PyFunc
 FILES = {"ReadFile", "WriteFile",  # test_strings.py
          "SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter", "CloseSummaryWriter", "WriteSummary", "WriteGraphSummary",
          "WriteRawProtoSummary", "WriteScalarSummary",  # test_summary.py
-         "SaveV2", "RestoreV2"}  # test_v1_train.py
+         "SaveV2", "RestoreV2",  # test_v1_train.py
+         "LoadDataset", "SaveDatasetV2", "RebatchDatasetV2", "RaggedTensorToVariant", "RaggedTensorFromVariant"}  # test_chapters.py, test_data.py
 
 DATA = "data_cases.py"  # lists the ops of datasets
 

@@ -62,7 +62,7 @@ static tw_tensor *keep_logits(tw_tensor *output, tw_tensor *logits)
 
 TW_API(activations_softmax, "keras.activations.softmax(x: tensor, axis: int = -1) -> tensor", "exp(x) / sum(exp(x)) along an axis.")
 {
-    if (args->x->shape.rank <= 1) {
+    if (args->x->shape.rank == 0 || args->x->shape.rank == 1) {
         tw__fail(TW_VALUE_ERROR, "Cannot apply softmax to a tensor that is 1D. Received input of shape %s", tw__shape_text(&args->x->shape));
         return NULL;
     }

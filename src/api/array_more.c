@@ -152,11 +152,19 @@ TW_API(broadcast_dynamic_shape, "broadcast_dynamic_shape(shape_x: tensor<I>, sha
     return TW_BINARY(BroadcastArgs, args->shape_x, args->shape_y);
 }
 
+/* The size of an axis as a number of the graph. */
+static tw_tensor *size_later(tw_tensor *x, int axis)
+{
+    tw_auto tw_tensor *shape = tw__call(&tw__op_Shape, TW_IN(x), 1, NULL, 0), *at = tw_tensor_int(axis), *zero = tw_tensor_int(0);
+    return shape && at && zero ? tw__call(&tw__op_GatherV2, TW_IN(shape, at, zero), 3, NULL, 0) : NULL;
+}
+
 /* ---- sorting ---- */
 
+/* k < 0: all of a row, whose size is not known yet. */
 static tw_tensors top_k(tw_tensor *input, int64_t k, bool sorted, tw_dtype index_type)
 {
-    tw_auto tw_tensor *number = tw__whole_tensor(k);
+    tw_auto tw_tensor *number = k < 0 ? size_later(input, input->shape.rank - 1) : tw__whole_tensor(k);
     if (!number)
         return (tw_tensors){ 0 };
     return tw__call_many(&tw__op_TopKV2, TW_IN(input, number), 2,
@@ -167,6 +175,10 @@ TW_API(math_top_k,
        "math.top_k|nn.top_k(input: tensor, k: int = 1, sorted: bool = True, index_type: dtype = int32, name: str = None) -> tensors<TopKV2>",
        "The k greatest elements of each row, and where they stand.")
 {
+    if (args->k < 0) {
+        tw__fail(TW_INVALID_ARGUMENT, "Need k >= 0, got %lld [Op:TopKV2]", (long long)args->k);
+        return (tw_tensors){ 0 };
+    }
     return top_k(args->input, args->k, !args->no_sorted, args->index_type);
 }
 
@@ -236,6 +248,29 @@ TW_API(argsort,
 
 /* ---- repeating ---- */
 
+/* By ops, where sizes or numbers are not known yet: row i is taken wherever as many rows as are before its end are not over. */
+static tw_tensor *repeat_later(tw_tensor *x, tw_tensor *repeats, int axis)
+{
+    tw_auto tw_tensor *size = size_later(x, axis), *vector = size ? TW_G2(Reshape, tw_retain(size), tw__ints_tensor((int64_t[]){ 1 }, 1, TW_INT32)) : NULL;
+    tw_auto tw_tensor *none = tw__ints_tensor((int64_t[]){ -1 }, 1, TW_INT32), *place = tw_tensor_int(axis), *zero = tw_tensor_int(0);
+    if (!vector || !none || !place || !zero)
+        return NULL;
+    tw_tensor *flat = TW_BINARY(Reshape, repeats, none);
+    tw_tensor *narrow = flat && flat->dtype != TW_INT32 ? tw__call(&tw__op_Cast, TW_IN(flat), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT32)), 1) : tw_retain(flat);
+    tw_release(flat);
+    tw_tensor *all = TW_G2(BroadcastTo, narrow, tw_retain(vector));
+    tw_auto tw_tensor *ends = all ? tw__call(&tw__op_Cumsum, TW_IN(all, zero), 2, NULL, 0) : NULL;
+    tw_release(all);
+    tw_auto tw_tensor *axes = tw__ints_tensor((int64_t[]){ 0 }, 1, TW_INT32);
+    tw_auto tw_tensor *total = ends && axes ? tw__call(&tw__op_Max, TW_IN(ends, axes), 2, NULL, 0) : NULL;
+    tw_tensor *count = total ? TW_BINARY(Maximum, total, zero) : NULL; /* of no rows the greatest is the least number */
+    tw_auto tw_tensor *places = TW_G3(Range, tw_tensor_int(0), count, tw_tensor_int(1));
+    tw_auto tw_tensor *sorted = ends ? TW_G2(Reshape, tw_retain(ends), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32)) : NULL;
+    tw_auto tw_tensor *wanted = places ? TW_G2(Reshape, tw_retain(places), tw__ints_tensor((int64_t[]){ 1, -1 }, 2, TW_INT32)) : NULL;
+    tw_auto tw_tensor *rows = sorted && wanted ? TW_G2(Reshape, TW_BINARY(UpperBound, sorted, wanted), tw_retain(none)) : NULL;
+    return rows ? tw__call(&tw__op_GatherV2, TW_IN(x, rows, place), 3, NULL, 0) : NULL;
+}
+
 TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, name: str = None) -> tensor",
        "Repeats each element (or slice along an axis) so many times.")
 {
@@ -251,6 +286,8 @@ TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, 
     }
     int64_t size = x->shape.dims[axis], total = 0;
     const tw_tensor *repeats = args->repeats;
+    if (size < 0 || !repeats->data)
+        return repeat_later(x, args->repeats, axis);
     bool one = repeats->count == 1;
     if (repeats->shape.rank > 1 || (!one && repeats->count != size)) {
         tw__fail(TW_VALUE_ERROR, "Dimensions %lld and %lld are not compatible: tf.repeat needs one number or one for each slice",

@@ -20,7 +20,7 @@ static tw_tensor *product(tw_tensor *a, tw_tensor *b, options of_a, options of_b
     if (check(of_a, "a") != TW_OK || check(of_b, "b") != TW_OK)
         return NULL;
     bool other_dtype = output != TW_DTYPE_NONE && (output != a->dtype || output != b->dtype);
-    bool batched = other_dtype || a->shape.rank > 2 || b->shape.rank > 2;
+    bool batched = other_dtype || a->shape.rank > 2 || b->shape.rank > 2 || a->shape.rank < 0 || b->shape.rank < 0;
     /* BatchMatMul knows only adjoints, MatMul only transposes: the other one is a conjugate more. */
     bool conjugate_a = batched ? of_a.transpose : of_a.adjoint, conjugate_b = batched ? of_b.transpose : of_b.adjoint;
     tw_auto tw_tensor *left = conjugate_a ? tw__grad_conj(a) : tw_retain(a);

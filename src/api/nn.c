@@ -132,8 +132,12 @@ tw_tensor *tw__swap_with_last(tw_tensor *x, int64_t axis)
 tw_tensor *tw__softmax_along(const tw_op *op, tw_tensor *logits, int64_t axis)
 {
     int rank = logits->shape.rank, normal;
-    if (axis == -1 || axis == rank - 1)
+    if (axis == -1 || (rank >= 0 && axis == rank - 1))
         return tw__call(op, TW_IN(logits), 1, NULL, 0);
+    if (rank < 0) {
+        tw__fail(TW_UNIMPLEMENTED, "%s: axis %lld of logits whose rank is not known while tracing", op->name, (long long)axis);
+        return NULL;
+    }
     if (!tw__axis_normal(axis, rank, &normal)) {
         tw__fail(TW_INVALID_ARGUMENT, "`dim` must be in the range [%d, %d) where %d is the number of dimensions in the input. Received: dim=%lld",
                  -rank, rank, rank, (long long)axis);

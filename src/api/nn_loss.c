@@ -22,11 +22,26 @@ static tw_tensor *reshaped(tw_tensor *x, const tw_shape *shape)
     return TW_BINARY(Reshape, x, dims);
 }
 
+/* The sizes shape[begin:end] (end 0: to the last) of what has no known shape yet. */
+static tw_tensor *sizes_later(tw_tensor *x, int64_t begin, int64_t end)
+{
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(x, TW_INT64), *from = tw__ints_tensor(&begin, 1, TW_INT32), *to = tw__ints_tensor(&end, 1, TW_INT32);
+    tw_auto tw_tensor *step = tw__ints_tensor(&(int64_t){ 1 }, 1, TW_INT32);
+    tw_attr to_the_last[] = { TW_A_INT("end_mask", 1) };
+    return shape && from && to && step ? tw__call(&tw__op_StridedSlice, TW_IN(shape, from, to, step), 4, to_the_last, end == 0 ? 1 : 0) : NULL;
+}
+
 /* [leading, last] of any shape of rank 1 and up. */
 static tw_tensor *as_matrix(tw_tensor *x)
 {
     if (x->shape.rank == 2)
         return tw_retain(x);
+    if (!tw__shape_known(&x->shape)) {
+        int64_t last = x->shape.rank > 0 ? x->shape.dims[x->shape.rank - 1] : -1;
+        tw_auto tw_tensor *any = tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64);
+        tw_auto tw_tensor *columns = last > 0 ? tw__ints_tensor(&last, 1, TW_INT64) : sizes_later(x, -1, 0);
+        return tw__reshape_to(tw_retain(x), TW_IN(any, columns), 2);
+    }
     int64_t columns = x->shape.dims[x->shape.rank - 1], rows = 1;
     for (int i = 0; i < x->shape.rank - 1; i++)
         rows *= x->shape.dims[i];
@@ -45,11 +60,14 @@ static tw_tensor *loss_of(const tw_op *op, tw_tensor *logits, tw_tensor *labels)
 }
 
 /* The loss [rows] in the logits' dtype and their leading dimensions. */
-static tw_tensor *finished(tw_tensor *loss, const tw_tensor *logits)
+static tw_tensor *finished(tw_tensor *loss, tw_tensor *logits)
 {
     tw_shape leading = logits->shape;
     leading.rank--;
-    tw_auto tw_tensor *shaped = !loss || leading.rank == 1 ? tw_retain(loss) : reshaped(loss, &leading);
+    bool known = leading.rank >= 0 && tw__shape_known(&leading);
+    tw_auto tw_tensor *shaped = !loss || leading.rank == 1 ? tw_retain(loss)
+                                : known                    ? reshaped(loss, &leading)
+                                                           : TW_G2(Reshape, tw_retain(loss), sizes_later(logits, 0, -1));
     return shaped ? as_dtype(shaped, logits->dtype) : NULL;
 }
 
@@ -58,7 +76,7 @@ static tw_status check_sparse(const tw_tensor *labels, const tw_tensor *logits)
     if (logits->shape.rank == 0)
         return tw__fail(TW_VALUE_ERROR, "`logits` cannot be a scalar. Received logits of shape ()");
     tw_shape leading = logits->shape;
-    leading.rank--;
+    leading.rank -= leading.rank >= 0;
     if (tw__shape_compatible(&labels->shape, &leading))
         return TW_OK;
     char *label_text = tw__shape_tuple(&labels->shape), *logit_text = tw__shape_tuple(&logits->shape);
@@ -84,7 +102,7 @@ tw_tensor *tw__sparse_cross_entropy_of(tw_tensor *labels, tw_tensor *logits)
         return loss_of(&tw__op_SparseSoftmaxCrossEntropyWithLogits, logits, labels);
     tw_auto tw_tensor *wide = as_dtype(logits, precise(logits->dtype));
     tw_auto tw_tensor *matrix = wide ? as_matrix(wide) : NULL;
-    tw_auto tw_tensor *row = labels->shape.rank == 1 ? tw_retain(labels) : reshaped(labels, &TW_SHAPE(labels->count));
+    tw_auto tw_tensor *row = labels->shape.rank == 1 ? tw_retain(labels) : reshaped(labels, &TW_SHAPE(tw__shape_known(&labels->shape) ? labels->count : -1));
     tw_auto tw_tensor *loss = loss_of(&tw__op_SparseSoftmaxCrossEntropyWithLogits, matrix, row);
     return finished(loss, logits);
 }
@@ -98,8 +116,13 @@ TW_API(nn_sparse_softmax_cross_entropy_with_logits,
 
 tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t axis)
 {
-    int last = logits->shape.rank - 1, normal;
-    if (!tw__axis_normal(axis, logits->shape.rank, &normal)) {
+    int last = logits->shape.rank - 1, normal = last;
+    bool ranked = logits->shape.rank >= 0;
+    if (!ranked && axis != -1) {
+        tw__fail(TW_UNIMPLEMENTED, "softmax_cross_entropy_with_logits: axis %lld of logits whose rank is not known while tracing", (long long)axis);
+        return NULL;
+    }
+    if (ranked && !tw__axis_normal(axis, logits->shape.rank, &normal)) {
         tw__fail(TW_INVALID_ARGUMENT, "`axis` must be in the range [%d, %d). Received: axis=%lld", -last - 1, last + 1, (long long)axis);
         return NULL;
     }
@@ -111,7 +134,7 @@ tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t ax
         tw_auto tw_tensor *loss = loss_of(&tw__op_SoftmaxCrossEntropyWithLogits, wide, wide_labels);
         return loss ? as_dtype(loss, logits->dtype) : NULL;
     }
-    if (!tw__shape_equal(&logits->shape, &labels->shape)) {
+    if (!tw__shape_compatible(&logits->shape, &labels->shape)) {
         tw__fail(TW_INVALID_ARGUMENT, "logits and labels must be broadcastable: logits_size=%s labels_size=%s", tw__shape_text(&logits->shape),
                  tw__shape_text(&labels->shape));
         return NULL;
@@ -124,14 +147,8 @@ tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t ax
     if (!loss)
         return NULL;
     /* The axis falls away; those behind it move up. */
-    tw_shape shape = { .rank = last };
-    for (int i = 0; i < last; i++)
-        shape.dims[i] = logits->shape.dims[i < normal ? i : i + 1];
-    if (normal < last) { /* the last dimension stood in the axis's place */
-        tw_shape moved = { .rank = last };
-        for (int i = 0; i < last; i++)
-            moved.dims[i] = turned->shape.dims[i];
-        tw_auto tw_tensor *back = reshaped(loss, &moved);
+    tw_auto tw_tensor *back = finished(loss, turned);
+    if (back && normal < last) { /* the last dimension stood in the axis's place */
         int64_t order[TW_MAX_RANK];
         for (int i = 0; i < last; i++)
             order[i] = i < normal ? i : i < last - 1 ? i + 1 : normal;
@@ -139,8 +156,7 @@ tw_tensor *tw__cross_entropy_of(tw_tensor *labels, tw_tensor *logits, int64_t ax
         tw_auto tw_tensor *result = TW_BINARY(Transpose, back, permutation);
         return result ? as_dtype(result, logits->dtype) : NULL;
     }
-    tw_auto tw_tensor *result = reshaped(loss, &shape);
-    return result ? as_dtype(result, logits->dtype) : NULL;
+    return back ? as_dtype(back, logits->dtype) : NULL;
 }
 
 TW_API(nn_softmax_cross_entropy_with_logits,
@@ -153,7 +169,7 @@ TW_API(nn_softmax_cross_entropy_with_logits,
 /* max(x, 0) - x * z + log(1 + exp(-abs(x))), with TensorFlow's way of writing max and abs, which decides the gradient at 0. */
 tw_tensor *tw__sigmoid_cross_entropy_of(tw_tensor *labels, tw_tensor *logits)
 {
-    if (!tw__shape_equal(&labels->shape, &logits->shape)) {
+    if (!tw__shape_compatible(&labels->shape, &logits->shape)) {
         char *own = tw__shape_tuple(&logits->shape), *other = tw__shape_tuple(&labels->shape);
         tw__fail(TW_VALUE_ERROR, "`logits` and `labels` must have the same shape, received (%s vs %s).", own ? own : "", other ? other : "");
         tw__free(own);

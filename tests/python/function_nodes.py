@@ -217,9 +217,10 @@ def split(name):
     return case, None if rows == "None" else int(rows)
 
 
-# What differs, and why. The planner has forms of its own for these, which it knows how to run in one pass; the values are the same.
+# What has other nodes here than in TensorFlow; the values are the same. Gradients, losses and updates are composed by rules of their own, some of
+# which the planner runs in one pass.
 DIFFERENT = {
-    "Gradients: a sum is spread by BroadcastTo, shapes that are known need no Shape, rules are shorter or fused; the planner knows these forms.": [
+    "Gradients": [
         "gradient: tan", "gradient: square", "gradient: erf", "gradient: asin", "gradient: acos", "gradient: atan", "gradient: atanh",
         "gradient: sign [2]", "gradient: add", "gradient: sub", "gradient: div", "gradient: pow", "gradient: pow of tensors",
         "gradient: maximum", "gradient: minimum", "gradient: squared difference", "gradient: floormod", "gradient: divide no nan",
@@ -237,10 +238,10 @@ DIFFERENT = {
         "gradient: cholesky", "gradient: trace", "gradient: diag", "gradient: diag_part", "gradient: band_part", "gradient: complex",
         "gradient: mul [None]", "gradient: matmul [None]", "gradient: matmul transposed [None]",
     ],
-    "Calls that need fewer ops when shapes are known.": [
+    "Calls": [
         "op: arithmetic", "op: products", "op: entropy",
     ],
-    "Losses, metrics and optimizers' steps in the forms that the planner runs as one step.": [
+    "Layers, losses, metrics and optimizers": [
         "keras: flatten", "keras: no dropout", "keras: batch normalization", "keras: batch normalization in training",
         "keras: layer normalization", "keras: embedding", "keras: reshape", "keras: rescaling", "keras: mse", "keras: mae", "keras: huber",
         "keras: crossentropy", "keras: crossentropy of logits", "keras: binary", "keras: binary of logits", "keras: sparse",
@@ -249,7 +250,7 @@ DIFFERENT = {
         "keras: metric mse", "keras: metric rmse", "keras: metric entropy", "keras: sgd", "keras: momentum", "keras: adam", "keras: rmsprop",
         "keras: adagrad",
     ],
-    "Gradients of what is above; branches and loops without the Identities behind them.": [
+    "State, branches and loops": [
         "state: reads", "state: assigns", "state: gradient of variables", "state: gradient twice used", "state: second gradient", "state: call",
         "state: gradient of a call", "state: cond", "state: gradient of cond", "state: gradient of while", "state: tf.gradients",
         "state: clip by norm", "state: global norm",

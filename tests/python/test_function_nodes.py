@@ -27,7 +27,7 @@ def test_nodes(name):
 
 
 @pytest.mark.parametrize("name", function_nodes.different())
-def test_graphs_that_differ_on_purpose(name):
+def test_graphs_that_differ(name):
     """They are made, and have no node without a name or with an empty one."""
     case, rows = function_nodes.split(name)
     try:

@@ -15,6 +15,10 @@ tw_status tw__shape_input(tw__inference *inference, int input, const char *what)
 tw_status tw__scalar_value(const tw_op *op, const tw_tensor *value, const char *what, int64_t *number);
 /* The shape of a tensor as a tensor: a constant if it is known, else through the op Shape. */
 tw_tensor *tw__shape_as_tensor(tw_tensor *tensor, tw_dtype dtype);
+/* For gradients of what has no known shape yet: the product of shape[from:to] as a vector of one (to < 0: of all the rest), and x, which is
+ * taken, under the shape that such vectors make side by side. NULL gives NULL. */
+tw_tensor *tw__sizes_product(tw_tensor *shape, int64_t from, int64_t to);
+tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count);
 tw_tensor *tw__ints_tensor(const int64_t *values, int64_t count, tw_dtype dtype); /* a vector of int32 or int64 */
 tw_tensor *tw__all_axes(tw_tensor *tensor); /* 0, 1 … rank - 1 as int32; by ops where the rank is not known yet */
 /* Gives x the shape of `like`. Takes x (which may be NULL). */

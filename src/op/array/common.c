@@ -55,6 +55,33 @@ tw_tensor *tw__shape_as_tensor(tw_tensor *tensor, tw_dtype dtype)
     return tw__call(&tw__op_Shape, TW_IN(tensor), 1, TW_WITH(TW_A_TYPE("out_type", dtype)), 1);
 }
 
+tw_tensor *tw__sizes_product(tw_tensor *shape, int64_t from, int64_t to)
+{
+    if (!shape)
+        return NULL;
+    tw_auto tw_tensor *begin = tw__ints_tensor(&from, 1, shape->dtype), *size = tw__ints_tensor(&(int64_t){ to < 0 ? -1 : to - from }, 1, shape->dtype);
+    tw_auto tw_tensor *axis = tw__ints_tensor(&(int64_t){ 0 }, 1, TW_INT32);
+    tw_auto tw_tensor *sizes = begin && size && axis ? tw__call(&tw__op_Slice, TW_IN(shape, begin, size), 3, NULL, 0) : NULL;
+    return sizes ? tw__call(&tw__op_Prod, TW_IN(sizes, axis), 2, TW_WITH(TW_A_BOOL("keep_dims", true)), 1) : NULL;
+}
+
+tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count)
+{
+    tw_tensor *inputs[TW_MAX_RANK + 1];
+    bool whole = x != NULL;
+    for (int i = 0; i < count; i++) {
+        inputs[i] = sizes[i];
+        whole &= sizes[i] != NULL;
+    }
+    tw_auto tw_tensor *axis = tw_tensor_int(0);
+    inputs[count] = axis;
+    tw_tensor *shape = !whole || !axis ? NULL : count == 1 ? tw_retain(sizes[0]) : tw__call(&tw__op_ConcatV2, inputs, count + 1, NULL, 0);
+    tw_tensor *result = shape ? TW_BINARY(Reshape, x, shape) : NULL;
+    tw_release(shape);
+    tw_release(x);
+    return result;
+}
+
 tw_tensor *tw__ints_tensor(const int64_t *values, int64_t count, tw_dtype dtype)
 {
     tw_tensor *tensor = tw__tensor_empty(dtype, &TW_SHAPE(count));

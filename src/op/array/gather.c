@@ -210,6 +210,49 @@ static tw_tensor *rows_back_later(tw_tensor *dy, tw_tensor *indices, tw_tensor *
     return rows && flat ? tw__slices_make(rows, flat, shape) : NULL;
 }
 
+/* What scatter_back does, by ops, where sizes are not known yet; the axis is counted from the front. */
+static tw_tensor *scatter_back_later(tw_tensor *dy, tw_tensor *indices, tw_tensor *shape, int64_t axis, int64_t batch_dims)
+{
+    tw_auto tw_tensor *batch = tw__sizes_product(shape, 0, batch_dims), *outer = tw__sizes_product(shape, batch_dims, axis);
+    tw_auto tw_tensor *rows = tw__sizes_product(shape, axis, axis + 1), *inner = tw__sizes_product(shape, axis + 1, -1);
+    tw_auto tw_tensor *any = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT64), *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT64);
+    tw_auto tw_tensor *none = tw__ints_tensor(NULL, 0, TW_INT64);
+    tw_tensor *wide = tw__call(&tw__op_Cast, TW_IN(indices), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT64)), 1);
+    tw_auto tw_tensor *ids = tw__reshape_to(wide, TW_IN(batch, any), 2);
+    if (!ids || !outer || !rows || !inner || !one || !none)
+        return NULL;
+    tw_auto tw_tensor *sizes = tw__shape_as_tensor(ids, TW_INT64), *picks = tw__sizes_product(sizes, 1, 2);
+    tw_auto tw_tensor *count = TW_G2(Reshape, TW_BINARY(Mul, batch, rows), tw_retain(none));
+    tw_tensor *step = TW_G2(Reshape, TW_BINARY(Maximum, rows, one), tw_retain(none));
+    tw_tensor *offsets = TW_G3(Range, tw_tensor_int64(0), tw_retain(count), step); /* each batch has segments of its own */
+    tw_auto tw_tensor *flat = TW_G2(Reshape, TW_G2(AddV2, tw_retain(ids), tw__reshape_to(offsets, TW_IN(any, one), 2)), tw_retain(any));
+    tw_tensor *values = swap_middle(tw__reshape_to(tw_retain(dy), TW_IN(batch, outer, picks, inner), 4));
+    tw_auto tw_tensor *many = picks ? TW_BINARY(Mul, batch, picks) : NULL, *wide_rows = TW_BINARY(Mul, outer, inner);
+    tw_auto tw_tensor *table = tw__reshape_to(values, TW_IN(many, wide_rows), 2);
+    tw_tensor *sum = flat && table && count ? tw__call(&tw__op_UnsortedSegmentSum, TW_IN(table, flat, count), 3, NULL, 0) : NULL;
+    return TW_G2(Reshape, swap_middle(tw__reshape_to(sum, TW_IN(batch, rows, outer, inner), 4)), tw_retain(shape));
+}
+
+/* The gradient where the shapes, or the axis, are not known while tracing. */
+static tw_tensor *gather_back_later(tw__gradient *gradient)
+{
+    tw_tensor *params = gradient->inputs[0], *indices = gradient->inputs[1], *dy = gradient->output_grads[0];
+    const tw_tensor *given = gradient->inputs[2];
+    int64_t axis = given->data ? tw_tensor_int_at(given, 0) : -1, batch_dims = TW_ATTR(gradient, "batch_dims")->i;
+    if (axis < 0 && params->shape.rank >= 0 && given->data)
+        axis += params->shape.rank;
+    if (batch_dims < 0 && indices->shape.rank >= 0)
+        batch_dims += indices->shape.rank;
+    if (axis < 0 || batch_dims < 0) {
+        TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient along an axis that is not known while tracing (%s)", tw__shape_text(&params->shape));
+        return NULL;
+    }
+    if (axis == 0 && batch_dims == 0)
+        return rows_back_later(dy, indices, tw__shape_as_tensor(params, TW_INT32));
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(params, TW_INT64);
+    return scatter_back_later(dy, indices, shape, axis, batch_dims);
+}
+
 static tw_status gather_gradient(tw__gradient *gradient)
 {
     gathering g;
@@ -218,10 +261,7 @@ static tw_status gather_gradient(tw__gradient *gradient)
         return TW_OK;
     const tw_tensor *axis = gradient->inputs[2];
     if (!axis->data || !tw__shape_known(&params->shape) || !tw__shape_known(&indices->shape)) {
-        if (!axis->data || tw_tensor_int_at(axis, 0) != 0 || TW_ATTR(gradient, "batch_dims")->i != 0)
-            return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient along another axis than 0 of shapes that are not known while tracing (%s)",
-                              tw__shape_text(&params->shape));
-        gradient->input_grads[0] = rows_back_later(gradient->output_grads[0], indices, tw__shape_as_tensor(params, TW_INT32));
+        gradient->input_grads[0] = gather_back_later(gradient);
         return gradient->input_grads[0] ? TW_OK : tw__error_status();
     }
     TW_TRY(plan_gather(gradient->op, &params->shape, &indices->shape, tw_tensor_int_at(axis, 0), TW_ATTR(gradient, "batch_dims")->i, &g));
@@ -290,7 +330,11 @@ static tw_status resource_gradient(tw__gradient *gradient)
     } else if (batch_dims == 0) { /* the variable is an argument of a function, or its shape varies */
         gradient->input_grads[0] = rows_back_later(dy, indices, TW_UNARY(VariableShape, handle));
     } else {
-        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient with batch_dims of shapes that are not known while tracing");
+        batch_dims += batch_dims < 0 && indices->shape.rank >= 0 ? indices->shape.rank : 0;
+        if (batch_dims < 0)
+            return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient with negative batch_dims of ranks that are not known while tracing");
+        tw_auto tw_tensor *sizes = tw__call(&tw__op_VariableShape, TW_IN(handle), 1, TW_WITH(TW_A_TYPE("out_type", TW_INT64)), 1);
+        gradient->input_grads[0] = scatter_back_later(dy, indices, sizes, batch_dims, batch_dims);
     }
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }

@@ -24,9 +24,18 @@ COMPUTE(right_shift)
 
 static tw_status equality_shape(tw__inference *inference)
 {
-    if (tw__shape_broadcast(inference->shapes[0], inference->shapes[1], &inference->out_shapes[0]))
+    const tw_shape *x = inference->shapes[0], *y = inference->shapes[1];
+    tw_shape *out = &inference->out_shapes[0];
+    bool strict = TW_ATTR(inference, "incompatible_shape_error")->b;
+    if (tw__shape_broadcast(x, y, out)) {
+        for (int i = 1; !strict && i <= x->rank && i <= y->rank; i++) { /* whether they fit is seen when it runs: if not, the result is a scalar */
+            int64_t a = x->dims[x->rank - i], b = y->dims[y->rank - i];
+            if ((a < 0 && b > 1) || (b < 0 && a > 1))
+                *out = TW_UNKNOWN_SHAPE;
+        }
         return TW_OK;
-    if (TW_ATTR(inference, "incompatible_shape_error")->b)
+    }
+    if (strict)
         return tw_shape_broadcast(inference);
     inference->out_shapes[0] = TW_SCALAR;
     return TW_OK;

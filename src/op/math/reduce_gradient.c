@@ -174,27 +174,29 @@ tw_status tw__prod_gradient(tw__gradient *gradient)
     if (!gradient->output_grads[0] || !gradient->wanted[0])
         return TW_OK;
     TW_TRY(find_parts(gradient, &p));
-    if (!p.known)
-        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient needs the axes and the shape of the input (%s), which are not known while tracing",
+    int rank = p.x->shape.rank, at = 0, reduced = 0;
+    if (!p.known && (rank < 0 || !p.indices->data))
+        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient needs the axes and the rank of the input (%s), which are not known while tracing",
                           tw__shape_text(&p.x->shape));
-    int rank = p.x->shape.rank, at = 0;
-    int64_t order[TW_MAX_RANK], back[TW_MAX_RANK], flat[2] = { 1, 1 };
-    tw_shape moved = { .rank = rank };
+    if (!p.known)
+        TW_TRY(tw__reduced_axes(gradient->op, gradient->inputs[1], rank, &p.axes));
+    int64_t order[TW_MAX_RANK], back[TW_MAX_RANK];
     for (int pass = 0; pass < 2; pass++) { /* reduced axes first */
         for (int i = 0; i < rank; i++) {
             if ((p.axes >> i & 1) != (pass == 0))
                 continue;
-            flat[pass] *= p.x->shape.dims[i];
-            moved.dims[at] = p.x->shape.dims[i];
+            reduced += pass == 0;
             back[i] = at;
             order[at++] = i;
         }
     }
     tw_tensor *first = TAKE2(Transpose, tw_retain(p.x), tw__ints_tensor(order, rank, TW_INT32));
-    tw_tensor *matrix = TAKE2(Reshape, first, tw__ints_tensor(flat, 2, TW_INT64));
+    tw_auto tw_tensor *moved = first ? tw__shape_as_tensor(first, TW_INT64) : NULL;
+    tw_auto tw_tensor *rows = tw__sizes_product(moved, 0, reduced), *columns = tw__sizes_product(moved, reduced, -1);
+    tw_tensor *matrix = tw__reshape_to(first, TW_IN(rows, columns), 2);
     tw_tensor *others = product_of_others(matrix);
     tw_release(matrix);
-    tw_tensor *whole = TAKE2(Reshape, others, tw__tensor_of_shape(&moved, TW_INT64));
+    tw_tensor *whole = TAKE2(Reshape, others, tw_retain(moved));
     tw_tensor *placed = TAKE2(Transpose, whole, tw__ints_tensor(back, rank, TW_INT32));
     return done(gradient, TAKE2(Mul, placed, with_ones(p.dy, &p)));
 }

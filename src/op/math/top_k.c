@@ -171,15 +171,43 @@ static tw_status top_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
+/* The gradient by ops, where sizes are not known yet. */
+static tw_tensor *top_back_later(tw_tensor *x, tw_tensor *dy, tw_tensor *indices)
+{
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(x, TW_INT64), *taken = tw__shape_as_tensor(dy, TW_INT64);
+    tw_auto tw_tensor *from = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32), *to = tw__ints_tensor((const int64_t[]){ 0 }, 1, TW_INT32);
+    tw_auto tw_tensor *step = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT32), *none = tw__ints_tensor(NULL, 0, TW_INT64);
+    tw_auto tw_tensor *any = tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT64), *one = tw__ints_tensor((const int64_t[]){ 1 }, 1, TW_INT64);
+    if (!shape || !taken || !from || !to || !step || !none || !any || !one)
+        return NULL;
+    tw_attr last[] = { TW_A_INT("end_mask", 1) };
+    tw_auto tw_tensor *columns = tw__call(&tw__op_StridedSlice, TW_IN(shape, from, to, step), 4, last, 1);
+    tw_auto tw_tensor *k = tw__call(&tw__op_StridedSlice, TW_IN(taken, from, to, step), 4, last, 1);
+    tw_auto tw_tensor *count = tw__sizes_product(shape, 0, -1);
+    tw_tensor *wide = tw__call(&tw__op_Cast, TW_IN(indices), 1, TW_WITH(TW_A_TYPE("DstT", TW_INT64)), 1);
+    tw_tensor *table = tw__reshape_to(wide, TW_IN(any, k), 2);
+    if (!columns || !count) {
+        tw_release(table);
+        return NULL;
+    }
+    tw_tensor *stride = TW_G2(Reshape, TW_BINARY(Maximum, columns, one), tw_retain(none));
+    tw_tensor *offsets = TW_G3(Range, tw_tensor_int64(0), TW_G2(Reshape, tw_retain(count), tw_retain(none)), stride);
+    tw_tensor *places = TW_G2(AddV2, table, tw__reshape_to(offsets, TW_IN(any, one), 2));
+    tw_auto tw_tensor *flat = tw__reshape_to(places, TW_IN(any, one), 2), *values = TW_BINARY(Reshape, dy, any);
+    tw_tensor *spread = flat && values ? tw__call(&tw__op_ScatterNd, TW_IN(flat, values, count), 3, NULL, 0) : NULL;
+    return TW_G2(Reshape, spread, tw_retain(shape));
+}
+
 /* dy goes back to where the values came from: flat places are row * columns + index. */
 static tw_status top_gradient(tw__gradient *gradient)
 {
     tw_tensor *x = gradient->inputs[0], *dy = gradient->output_grads[0];
     if (!dy || !gradient->wanted[0])
         return TW_OK;
-    if (!tw__shape_known(&x->shape) || !tw__shape_known(&dy->shape))
-        return TW_OP_FAIL(gradient, TW_UNIMPLEMENTED, "the gradient for an input of shape %s and k, not all of which is known while tracing",
-                          tw__shape_text(&x->shape));
+    if (!tw__shape_known(&x->shape) || !tw__shape_known(&dy->shape)) {
+        gradient->input_grads[0] = top_back_later(x, dy, gradient->outputs[1]);
+        return gradient->input_grads[0] ? TW_OK : tw__error_status();
+    }
     int64_t columns = x->shape.dims[x->shape.rank - 1], k = dy->shape.dims[dy->shape.rank - 1], rows = columns ? x->count / columns : 0;
     tw_auto tw_tensor *offsets = tw__tensor_empty(TW_INT64, &TW_SHAPE(rows, 1));
     if (!offsets)

@@ -158,8 +158,8 @@ PyObject *tw__py_map_rows(PyObject *self, PyObject *arguments)
         tw__py_raise();
     } else if (!spec_count || read_specs(signature, specs, joined)) {
         tw__mapping mapping = { .body = tw__py_flat_body, .context = body, .elems = tensors, .elem_count = count,
-                                .specs = signature == Py_None ? NULL : specs, .spec_count = (int)spec_count, .joined = joined, .infers = infers != 0,
-                                .spreads = spreads != 0, .stops = stops != 0, .name = name };
+                                .specs = signature == Py_None ? NULL : specs, .spec_count = (int)spec_count,
+                                .joined = signature == Py_None ? NULL : joined, .infers = infers != 0, .spreads = spreads != 0, .stops = stops != 0, .name = name };
         tw_status status = tw__map_rows(&mapping, &outputs, &output_count);
         list = give(status, outputs, output_count);
     }

@@ -210,6 +210,17 @@ static void release_all(tw_tensor **tensors, int count)
     tw__free(tensors);
 }
 
+/* How a body ends: one that failed gives nothing. */
+static tw_status give_up(tw_status status, tw_tensor ***outputs, int *output_count)
+{
+    if (status != TW_OK) {
+        release_all(*outputs, *output_count);
+        *outputs = NULL;
+        *output_count = 0;
+    }
+    return status;
+}
+
 /* ---- map ---- */
 
 typedef struct map_loop {
@@ -225,7 +236,7 @@ static tw_status compare(const tw_op *op, tw_tensor *a, tw_tensor *b, tw_tensor 
     *output_count = *outputs ? 1 : 0;
     if (*outputs && b)
         (*outputs)[0] = tw__call(op, TW_IN(a, b), 2, NULL, 0);
-    return *outputs && (*outputs)[0] ? TW_OK : tw__error_status();
+    return give_up(*outputs && (*outputs)[0] ? TW_OK : tw__error_status(), outputs, output_count);
 }
 
 static tw_status map_cond(void *context, tw_tensor *const *values, __attribute__((unused)) int count, tw_tensor ***outputs, int *output_count)
@@ -299,7 +310,7 @@ static tw_status map_body(void *context, tw_tensor *const *values, int count, tw
     if (status == TW_OK && !((*outputs)[0] = step(values[0], false)))
         status = tw__error_status();
     release_all(made, made_count);
-    return status;
+    return give_up(status, outputs, output_count);
 }
 
 /* Runs a loop over these values and what the results' arrays are in graphs; gives its last values, an array from tw__alloc of *count. */
@@ -420,7 +431,7 @@ static tw_status fold_body(void *context, tw_tensor *const *values, int count, t
     for (int i = 0; status == TW_OK && i < states; i++)
         (*outputs)[1 + i] = tw_retain(made[i]);
     release_all(made, made_count);
-    return status;
+    return give_up(status, outputs, output_count);
 }
 
 /* What the loop begins with: values[0] is the number of the first row, or one more (foldr); then the state. */

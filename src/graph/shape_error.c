@@ -76,6 +76,12 @@ void tw__shape_difference(tw__text *text, const tw_shape *a, const tw_shape *b)
     }
 }
 
+/* How many dimensions it takes to have the axis. */
+static int64_t ranks_of(int64_t axis)
+{
+    return axis == INT64_MIN || axis == INT64_MAX ? INT64_MAX : axis < 0 ? -axis : axis + 1;
+}
+
 /* Two shapes that must be one. */
 static bool merge(wording *w, const tw_shape *a, const tw_shape *b)
 {
@@ -170,7 +176,7 @@ static bool concat(wording *w)
     w->values = 1u << (last < 31 ? last : 31);
     if (last < 1 || rank < 0 || !number(w, last, &axis))
         return false;
-    if (rank_at_least(w, w->in->shapes[0], axis < 0 ? -axis : axis + 1))
+    if (rank_at_least(w, w->in->shapes[0], ranks_of(axis)))
         return true;
     int at = (int)(axis < 0 ? axis + rank : axis);
     for (int i = 1; i < last; i++) {
@@ -203,7 +209,8 @@ static bool reshape(wording *w)
     int open = 0;
     for (int i = 0; i < to.rank; i++) {
         open += to.dims[i] < 0;
-        known *= to.dims[i] < 0 ? 1 : to.dims[i];
+        if (__builtin_mul_overflow(known, to.dims[i] < 0 ? 1 : to.dims[i], &known))
+            return false;
     }
     if (open > 1)
         return false;
@@ -281,7 +288,7 @@ static bool gather(wording *w)
 {
     int64_t axis;
     w->values = 4;
-    return number(w, 2, &axis) && rank_at_least(w, w->in->shapes[0], axis < 0 ? -axis : axis + 1);
+    return number(w, 2, &axis) && rank_at_least(w, w->in->shapes[0], ranks_of(axis));
 }
 
 static bool tile(wording *w)
@@ -649,8 +656,8 @@ tw_status tw__shape_windows(const tw__inference *in)
     int first = format.size > 1 && format.data[1] == 'C' ? 2 : 1;
     for (int i = first; i < first + 2; i++) {
         int64_t size = in->shapes[0]->dims[i], window = convolves ? in->shapes[1]->dims[i - first] : TW_ATTR(in, "ksize")->ints[i];
-        if (convolves)
-            window = (window - 1) * TW_ATTR(in, "dilations")->ints[i] + 1;
+        if (convolves && (__builtin_mul_overflow(window - 1, TW_ATTR(in, "dilations")->ints[i], &window) || __builtin_add_overflow(window, 1, &window)))
+            return TW_OK; /* what computes the shape has seen to it */
         if (in->out_shapes[0].dims[i] == 0 && size > 0 && window > size)
             return tw__fail(TW_INVALID_ARGUMENT, "Negative dimension size caused by subtracting %lld from %lld", (long long)window, (long long)size);
     }

@@ -458,45 +458,60 @@ static bool fits(const tw__step *step, tw_tensor *const *batch, const tw_spec *s
     return true;
 }
 
-static tw_status find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, int count)
+/* Threads may predict with one model at the same time: the steps' graphs are read and set under a lock, which is not held while one is traced. */
+static tw__lock steps_lock = TW__LOCK;
+
+/* The graph for batches like this; a new reference. */
+static tw__function *find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, int count)
 {
     static const struct {
         tw_body body;
         const char *name;
     } kinds[TW_MODES] = { { train_body, "train_function" }, { test_body, "test_function" }, { predict_body, "predict_function" } };
     tw__step *step = &t->steps[mode];
-    if (!step->function && !(step->function = tw_function_new(kinds[mode].body, t, .name = kinds[mode].name)))
-        return tw__error_status();
-    tw_spec *copy = tw__alloc_array((size_t)count + 1, sizeof *copy);
-    if (!copy)
-        return tw__error_status();
-    for (int i = 0; i < count; i++) {
+    tw__lock_take(&steps_lock);
+    tw__function *known = fits(step, batch, specs, count) ? tw_retain(step->concrete) : NULL;
+    tw_function *present = tw_retain(step->function);
+    tw__lock_give(&steps_lock);
+    tw_auto tw_function *function = present || known ? present : tw_function_new(kinds[mode].body, t, .name = kinds[mode].name);
+    if (known)
+        return known;
+    tw__lock_take(&steps_lock);
+    if (!step->function)
+        step->function = tw_retain(function);
+    tw__lock_give(&steps_lock);
+    tw_spec *copy = function ? tw__alloc_array((size_t)count + 1, sizeof *copy) : NULL;
+    for (int i = 0; copy && i < count; i++) {
         copy[i] = (tw_spec){ batch[i]->dtype, specs[i].shape };
         if (!tw__shape_compatible(&batch[i]->shape, &copy[i].shape))
             copy[i].shape = batch[i]->shape;
     }
-    tw__function *found = tw__function_concrete(step->function, copy, count);
+    tw__function *found = copy ? tw__function_concrete(function, copy, count) : NULL;
     if (!found) {
         tw__free(copy);
-        return tw__error_status();
+        return NULL;
     }
-    tw__set(&step->concrete, found);
-    tw_release(found);
-    tw__free(step->specs);
+    tw__lock_take(&steps_lock);
+    tw__function *before = step->concrete;
+    tw_spec *specs_before = step->specs;
+    step->concrete = tw_retain(found);
     step->specs = copy;
     step->spec_count = count;
-    return TW_OK;
+    tw__lock_give(&steps_lock);
+    tw_release(before);
+    tw__free(specs_before);
+    return found;
 }
 
 static tw_status run_traced(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, int inputs, tw_tensor ***results, int *count)
 {
-    tw__step *step = &t->steps[mode];
-    if (!fits(step, batch, specs, inputs))
-        TW_TRY(find_graph(t, mode, batch, specs, inputs));
-    *count = step->concrete->output_count;
+    tw_auto tw__function *f = find_graph(t, mode, batch, specs, inputs);
+    if (!f)
+        return tw__error_status();
+    *count = f->output_count;
     if (!(*results = tw__alloc_array((size_t)*count + 1, sizeof **results)))
         return tw__error_status();
-    tw_status status = tw__function_call(step->concrete, batch, *results);
+    tw_status status = tw__function_call(f, batch, *results);
     if (status != TW_OK) {
         tw__free(*results);
         *results = NULL;
@@ -509,12 +524,16 @@ tw_status tw__trainer_step(tw__trainer *t, tw__mode mode, tw_tensor *const *batc
 {
     tw__step *step = &t->steps[mode];
     int inputs = parts.x + parts.y + parts.weights;
-    if (memcmp(&step->parts, &parts, sizeof parts) != 0) { /* the same tensors may mean other things */
-        tw_release(step->function);
+    tw__lock_take(&steps_lock);
+    bool other = memcmp(&step->parts, &parts, sizeof parts) != 0; /* the same tensors may mean other things */
+    tw_auto tw_function *function = other ? step->function : NULL;
+    tw_auto tw__function *concrete = other ? step->concrete : NULL;
+    if (other) {
         step->function = NULL;
-        tw__set(&step->concrete, NULL);
+        step->concrete = NULL;
+        step->parts = parts;
     }
-    step->parts = parts;
+    tw__lock_give(&steps_lock);
     tw__split split = { 0 };
     TW_TRY(tw__replicas_split(t, batch, specs, inputs, &split));
     tw_status status = TW_OK;

@@ -412,11 +412,11 @@ typedef struct nd_job {
 #define ND_ROWS(type)                                                                                           \
     for (int64_t r = begin; r < end; r++) {                                                                     \
         const type *index = (const type *)job->indices->data + r * job->depth;                                  \
-        int64_t offset = 0;                                                                                     \
+        uint64_t offset = 0; /* of an index that is outside it may be anything */                               \
         bool inside = true;                                                                                     \
         for (int i = 0; i < job->depth; i++) {                                                                  \
             inside &= index[i] >= 0 && index[i] < job->params->shape.dims[i];                                   \
-            offset += index[i] * job->strides[i];                                                               \
+            offset += (uint64_t)index[i] * (uint64_t)job->strides[i];                                                               \
         }                                                                                                       \
         if (!inside) {                                                                                          \
             __atomic_store_n(&job->outside, true, __ATOMIC_RELAXED);                                            \

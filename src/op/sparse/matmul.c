@@ -47,7 +47,7 @@ static tw_status multiply_shape(tw__inference *inference)
 #define SAME(x) (x)
 LOOP(multiply_float, float, SAME)
 LOOP(multiply_double, double, SAME)
-LOOP(multiply_int, int32_t, SAME)
+LOOP(multiply_int, uint32_t, SAME) /* wraps around, with the same bits */
 LOOP(multiply_complex, float complex, conjf)
 LOOP(multiply_double_complex, double complex, conj)
 

@@ -392,12 +392,7 @@ static tw_status told(const tw__function *f, tw_status status)
         return status;
     }
     tw__text where = { 0 };
-    const char *line = tw__failed_origin ? ((const tw__origin *)tw__failed_origin)->text : "";
-    while (*line) {
-        size_t size = strcspn(line, "\n");
-        tw__text_format(&where, "  %.*s\n\n", (int)size, line);
-        line += size + (line[size] == '\n');
-    }
+    tw__origin_write(&where, tw__failed_origin, "  ", "\n\n");
     tw__fail(error.code, "Graph execution error:\n\nDetected at node %.*s defined at (most recent call last):\n%s%.*s\n\t [[{{node %.*s}}]] [Op:%s]",
              (int)name.size, name.data, where.size ? where.data : "<stack traces unavailable>\n", (int)text.size, text.data, (int)name.size, name.data,
              f->name);

@@ -43,6 +43,16 @@ static void origin_destroy(void *self)
     tw__free(((tw__origin *)self)->text);
 }
 
+void tw__origin_write(tw__text *text, const tw_object *origin, const char *before, const char *after)
+{
+    const char *line = origin ? ((const tw__origin *)origin)->text : "";
+    while (*line) {
+        size_t size = strcspn(line, "\n");
+        tw__text_format(text, "%s%.*s%s", before, (int)size, line, after);
+        line += size + (line[size] == '\n');
+    }
+}
+
 const tw_class tw__origin_class = { .name = "Origin", .size = sizeof(tw__origin), .destroy = origin_destroy };
 
 static void free_collection(void *memory)
@@ -357,13 +367,8 @@ tw_status tw__graph_out_of_scope(const tw_tensor *tensor)
     char *shape = tw__shape_tuple(&tensor->shape);
     char *shown = tw__format("<tf.Tensor '%s:%d' shape=%s dtype=%s>", tensor->node->name, tensor->node_output, shape ? shape : "",
                              tw_dtype_name(tensor->dtype));
-    const tw__origin *origin = (const tw__origin *)tensor->node->origin;
     tw__text where = { 0 };
-    for (const char *line = origin ? origin->text : ""; *line;) {
-        size_t size = strcspn(line, "\n");
-        tw__text_format(&where, "\n    %.*s", (int)size, line);
-        line += size + (line[size] == '\n');
-    }
+    tw__origin_write(&where, tensor->node->origin, "\n    ", "");
     tw_status status = tw__fail(inner ? TW_VALUE_ERROR : TW_TYPE_ERROR,
              "%s is out of scope and cannot be used here. Use return values, explicit Python locals or "
              "TensorFlow collections to access it.\nPlease see "

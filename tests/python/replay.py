@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+import printed
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -30,7 +31,7 @@ def test_of(name, own_setup=False):
     def test_expression(case):
         got = _golden.answer(case["expression"], tf, setup)
         if "value" in case:
-            assert got.get("value", got) == case["value"]
+            printed.check(got.get("value", got), case["value"])
         else:
             assert got.get("error", got) == case["error"]
             assert got["text"] == case["text"]

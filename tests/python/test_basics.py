@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+import printed
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -20,7 +21,7 @@ with open(os.path.join(HERE, "basics.json")) as f:
 def test_expression(case):
     got = golden.answer(case["expression"], tf)
     if "value" in case:
-        assert got.get("value", got) == case["value"]
+        printed.check(got.get("value", got), case["value"])
     else:
         assert got.get("error", got) == case["error"]
         assert got["text"] == case["text"]

@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import pytest
+
+import printed
 import thalweg as tf
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "chapters")
@@ -18,4 +20,4 @@ def test_program(program, tmp_path):
                           text=True, timeout=240)
     assert done.returncode == 0, done.stderr[-3000:]
     with open(os.path.join(HERE, program + ".txt")) as file:
-        assert done.stdout.splitlines() == file.read().splitlines()
+        printed.check(done.stdout, file.read())

@@ -6,6 +6,7 @@ import pytest
 
 import function_programs
 import function_state_programs
+import printed
 import thalweg as tf
 
 with open(os.path.join(os.path.dirname(__file__), "function_programs.json")) as _file:
@@ -14,4 +15,4 @@ with open(os.path.join(os.path.dirname(__file__), "function_programs.json")) as 
 
 @pytest.mark.parametrize("program", function_programs.PROGRAMS + function_state_programs.PROGRAMS, ids=lambda p: p.__name__)
 def test_program(program):
-    assert function_programs.run(program, tf) == EXPECTED[program.__name__]
+    printed.check(function_programs.run(program, tf), EXPECTED[program.__name__])

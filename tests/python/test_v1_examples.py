@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import pytest
+
+import printed
 import thalweg as tf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -18,4 +20,4 @@ def test_program(program):
     environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__))))
     done = subprocess.run([sys.executable, "-c", RUN, program], env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert json.loads(done.stdout) == EXPECTED[program]
+    printed.check(json.loads(done.stdout), EXPECTED[program])

@@ -7,6 +7,7 @@ import sys
 import pytest
 import thalweg as tf
 
+import printed
 import v1_programs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -33,9 +34,7 @@ def test_program(program):
     with open(os.path.join(HERE, "v1_programs.json")) as f:
         expected = json.load(f)[program]
     found = json.loads(in_graph_mode(RUN, program))
-    for i, (mine, theirs) in enumerate(zip(found, expected)):
-        assert mine == theirs, "note %d of %s" % (i, program)
-    assert len(found) == len(expected)
+    printed.check(found, expected)
 
 
 def test_what_run_refuses_is_not_run():

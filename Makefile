@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
 
-.PHONY: all demo test sanitize tsan bench format install clean setup
+.PHONY: all demo test sanitize tsan check-long bench format install clean setup
 
 all: setup
 	@cmake -S . -B $(BUILD) -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > $(BUILD).log 2>&1 \
@@ -26,11 +26,15 @@ sanitize: setup
 	@ninja -C $(BUILD)-sanitize --quiet
 	@$(PYTHON) tools/run_tests.py $(BUILD)-sanitize --sanitize
 
-# Races: the tests of what several threads do at once.
+# Races: the C tests under ThreadSanitizer.
 tsan: setup
 	@cmake -S . -B $(BUILD)-tsan -G Ninja -DTW_PYTHON_EXECUTABLE=$(PYTHON) -DTW_SANITIZE_THREADS=ON -DTW_PYTHON=OFF > /dev/null
 	@ninja -C $(BUILD)-tsan --quiet
-	@TSAN_OPTIONS=halt_on_error=1 ctest --test-dir $(BUILD)-tsan --output-on-failure -R '^(function|exec|session|graph|eager)/'
+	@$(PYTHON) tools/run_tests.py $(BUILD)-tsan --threads
+
+# About an hour: both sanitizers, the fuzzers for minutes, tests/long. PARTS="fuzz test_memory" runs some of it.
+check-long: all
+	@$(PYTHON) tools/run_long.py $(BUILD) $(PARTS)
 
 bench: all
 	@PYTHONPATH=$(BUILD)/python $(PYTHON) bench/run.py

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Run all tests of a build tree, C (ctest) and Python (pytest), and close with how many passed and failed.
 
-usage: run_tests.py BUILD [--sanitize]
+usage: run_tests.py BUILD [--sanitize | --threads]
+
+--sanitize: a build with AddressSanitizer and UBSan. --threads: one with ThreadSanitizer, which has no Python; its fuzzers have one thread and are left out.
 """
 import os
 import subprocess
@@ -26,13 +28,15 @@ def count(path):
 
 
 def main():
-    build, sanitize = os.path.abspath(sys.argv[1]), "--sanitize" in sys.argv
+    build, sanitize, threads = os.path.abspath(sys.argv[1]), "--sanitize" in sys.argv, "--threads" in sys.argv
     environment = dict(os.environ, PYTHONPATH=os.path.join(build, "python"), THALWEG_BUILD=build, PYTHONDONTWRITEBYTECODE="1")
     results = []
 
     c_results = os.path.join(build, "ctest.xml")
-    subprocess.run(["ctest", "--test-dir", build, "-j2", "--output-on-failure", "--no-tests=error", "--output-junit", c_results],
-                   env=environment)
+    if threads:
+        environment["TSAN_OPTIONS"] = "halt_on_error=1"
+    subprocess.run(["ctest", "--test-dir", build, "-j2", "--output-on-failure", "--no-tests=error", "--output-junit", c_results]
+                   + (["-E", "^fuzz/"] if threads else []), env=environment)
     results.append(count(c_results))
 
     if sanitize:
@@ -40,7 +44,7 @@ def main():
         ubsan = subprocess.check_output(["gcc", "-print-file-name=libubsan.so"], text=True).strip()
         environment["LD_PRELOAD"] = library + " " + ubsan
         environment["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=1"
-    for folder in ("python", "cli", "fault"):
+    for folder in () if threads else ("python", "cli", "fault"):
         if not os.path.isdir(os.path.join(ROOT, "tests", folder)):
             continue
         if sanitize and folder != "python":

@@ -78,7 +78,7 @@ static int clear(PyObject *self)
     return 0;
 }
 
-/* The fetched objects, borrowed; -1: too many. */
+/* The fetched objects, borrowed; -1: more than are looked for by identity. */
 static int leaves_of(PyObject *fetches, PyObject **leaves, fetch_form *form)
 {
     *form = PyList_CheckExact(fetches) ? LIST : PyTuple_CheckExact(fetches) ? TUPLE : ONE;
@@ -94,7 +94,7 @@ static int leaves_of(PyObject *fetches, PyObject **leaves, fetch_form *form)
     return (int)count;
 }
 
-/* Keys and values of the feed_dict, borrowed; -1: it is none, or has too many. */
+/* Keys and values of the feed_dict, borrowed; -1: it is none, or has more than are looked for. */
 static int feeds_of(PyObject *feed_dict, PyObject **keys, PyObject **values)
 {
     if (feed_dict == Py_None)
@@ -214,7 +214,11 @@ static PyObject *pack(const pattern *p, tw_tensor **outputs)
 
 static PyObject *run_pattern(runner *r, pattern *p, PyObject *const *values)
 {
-    tw_tensor *inputs[LEAF_LIMIT], *outputs[LEAF_LIMIT + 1];
+    tw_tensor *few[2 * LEAF_LIMIT + 1], **inputs = few;
+    bool many = p->feed_count > LEAF_LIMIT || p->fetch_count > LEAF_LIMIT;
+    if (many && !(inputs = tw__alloc_array((size_t)p->feed_count + (size_t)p->fetch_count + 1, sizeof *inputs)))
+        return tw__py_raise();
+    tw_tensor **outputs = inputs + p->feed_count;
     int count = 0;
     for (; count < p->feed_count; count++) {
         inputs[count] = feed_value(values[count], p->feeds[count]);
@@ -230,6 +234,8 @@ static PyObject *run_pattern(runner *r, pattern *p, PyObject *const *values)
     }
     while (count-- > 0)
         tw_release(inputs[count]);
+    if (many)
+        tw__free(inputs);
     return out;
 }
 
@@ -326,15 +332,18 @@ static PyObject *remember(PyObject *self, PyObject *arguments)
     Py_ssize_t fetch_count = PyList_Size(leaves), feed_count = PyList_Size(keys);
     if (form < 0 || form > 2 || PyList_Size(elements) != fetch_count || PyList_Size(tensors) != feed_count || PyList_Size(values) != feed_count)
         return tw__py_error(PyExc_SystemError, "Runner.remember: lists of different sizes");
-    if (fetch_count > LEAF_LIMIT || feed_count > LEAF_LIMIT)
-        return tw__py_error(PyExc_NotImplementedError, "Session.run: more than %d fetches or feeds", LEAF_LIMIT);
     pattern *p = make_pattern(r, form, leaves, elements, keys, tensors);
     if (!p)
         return NULL;
-    PyObject *given[LEAF_LIMIT + 1];
-    for (Py_ssize_t i = 0; i < feed_count; i++)
+    PyObject **given = tw__alloc_array((size_t)feed_count + 1, sizeof *given);
+    for (Py_ssize_t i = 0; given && i < feed_count; i++)
         given[i] = PyList_GetItem(values, i);
-    PyObject *out = run_pattern(r, p, given);
+    PyObject *out = given ? run_pattern(r, p, given) : tw__py_raise();
+    tw__free(given);
+    if (fetch_count > LEAF_LIMIT || feed_count > LEAF_LIMIT) { /* it would not be found again */
+        end_pattern(p);
+        return out;
+    }
     pattern *dropped = r->pattern_count == PATTERN_LIMIT ? r->patterns[--r->pattern_count] : NULL;
     memmove(r->patterns + 1, r->patterns, (size_t)r->pattern_count * sizeof *r->patterns);
     r->patterns[0] = p;

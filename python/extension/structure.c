@@ -267,7 +267,8 @@ PyObject *tw__py_describe(tw__py_description *d, PyObject *value, PyObject *name
 typedef struct packing {
     PyObject *values;
     Py_ssize_t next;
-    PyObject *variables[64]; /* by alias; borrowed */
+    PyObject **variables; /* by alias; borrowed */
+    size_t variable_capacity;
 } packing;
 
 static PyObject *next_value(packing *p)
@@ -306,15 +307,17 @@ static PyObject *pack_leaf(void *context, PyObject *leaf, PyObject *name)
         return next_value(p);
     if (tw__is(object, &tw__class_variable_spec)) {
         int64_t alias = ((tw_variable_spec *)object)->alias_id;
-        bool known = alias >= 0 && alias < 64;
-        if (known && p->variables[alias]) {
-            Py_INCREF(p->variables[alias]);
-            return p->variables[alias];
-        }
-        PyObject *value = next_value(p);
-        if (known)
-            p->variables[alias] = value;
-        return value;
+        size_t place = alias < 0 ? 0 : (size_t)alias, before = p->variable_capacity;
+        if (alias < 0)
+            return next_value(p);
+        if (TW_GROW(p->variables, p->variable_capacity, place + 1) != TW_OK)
+            return tw__py_raise();
+        memset(p->variables + before, 0, (p->variable_capacity - before) * sizeof *p->variables);
+        if (p->variables[place])
+            Py_INCREF(p->variables[place]);
+        else
+            p->variables[place] = next_value(p);
+        return p->variables[place];
     }
     if (tw__is(object, &tw__class_type_spec))
         return pack_parts(p, object);
@@ -345,7 +348,9 @@ static PyObject *join(PyObject *structure, packing *p)
 PyObject *tw__py_pack(PyObject *structure, PyObject *values)
 {
     packing p = { .values = values };
-    return tw__py_structures_load() ? tw__py_map(structure, pack_any, &p, NULL, 0) : NULL;
+    PyObject *packed = tw__py_structures_load() ? tw__py_map(structure, pack_any, &p, NULL, 0) : NULL;
+    tw__free(p.variables);
+    return packed;
 }
 
 /* ---- results ---- */

@@ -10,7 +10,8 @@
 #include "api/api.h"
 #include "spec/spec.h"
 
-#define TW_COMPOSITE_PARTS 16 /* tensors of one value, at most */
+#define TW_COMPOSITE_PARTS 128 /* tensors of one value, at most: as many replicas a value can be of */
+#define TW_RAGGED_PARTS 16     /* of a ragged one: splits and values */
 
 /* `methods` of classes below tw__composite_class. */
 typedef struct tw__composite_methods {

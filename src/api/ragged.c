@@ -16,7 +16,7 @@ static int ragged_parts(void *self, tw_tensor **parts)
     const tw_ragged_tensor *ragged = self;
     int count = 1;
     parts[0] = tw__flat_values(ragged);
-    for (; tw__is_ragged(ragged) && count < TW_COMPOSITE_PARTS; ragged = ragged->values)
+    for (; tw__is_ragged(ragged) && count < TW_RAGGED_PARTS; ragged = ragged->values)
         parts[count++] = ragged->splits;
     return count;
 }
@@ -57,8 +57,8 @@ tw_ragged_tensor *tw__ragged_new(void *values, tw_tensor *splits, int64_t unifor
 {
     if (!values || !splits)
         return NULL;
-    if (tw__ragged_rank(values) + 2 > TW_COMPOSITE_PARTS) {
-        tw__fail(TW_UNIMPLEMENTED, "RaggedTensor: more than %d ragged dimensions are not supported", TW_COMPOSITE_PARTS - 1);
+    if (tw__ragged_rank(values) + 2 > TW_RAGGED_PARTS) {
+        tw__fail(TW_UNIMPLEMENTED, "RaggedTensor: more than %d ragged dimensions are not supported", TW_RAGGED_PARTS - 1);
         return NULL;
     }
     tw_ragged_tensor *ragged = tw__object_new(&tw__class_ragged_tensor);
@@ -229,7 +229,7 @@ TW_PROPERTY(ragged_tensor_flat_values, "RaggedTensor.flat_values(self: ragged_te
 /* What a function gives for each ragged dimension, the outermost first, as a tuple. */
 static tw_value each_level(const tw_ragged_tensor *ragged, tw_tensor *(*function)(tw__temps *t, tw_tensor *splits))
 {
-    tw_value list = { .kind = TW_VALUE_TUPLE, .list = { tw__alloc_array(TW_COMPOSITE_PARTS, sizeof(tw_value)), 0 } };
+    tw_value list = { .kind = TW_VALUE_TUPLE, .list = { tw__alloc_array(TW_RAGGED_PARTS, sizeof(tw_value)), 0 } };
     tw__temps t = { 0 };
     for (; list.list.items && tw__is_ragged(ragged); ragged = ragged->values) {
         tw_tensor *made = function ? function(&t, ragged->splits) : ragged->splits;

@@ -53,7 +53,7 @@ void *tw__value_gather(tw__temps *t, void *params, void *indices)
         tw_ragged_tensor *row = tw__value_between(t, params, picks, next);
         return row ? row->values : NULL;
     }
-    tw_tensor *inputs[TW_COMPOSITE_PARTS + 2], *made[TW_COMPOSITE_PARTS + TW_MAX_RANK] = { NULL };
+    tw_tensor *inputs[TW_RAGGED_PARTS + 2], *made[TW_RAGGED_PARTS + TW_MAX_RANK] = { NULL };
     int levels = 0, outer = picks->shape.rank - 1;
     for (tw_ragged_tensor *r = params; tw__is_ragged(r); r = r->values)
         inputs[levels++] = r->splits;

@@ -336,7 +336,7 @@ static void *call_where(const call *c)
     tw__temps *t = c->t;
     if (!x && !y) {
         tw_ragged_tensor *ragged = condition;
-        tw_tensor *inputs[TW_COMPOSITE_PARTS + 1], *made[3] = { NULL, NULL, NULL };
+        tw_tensor *inputs[TW_RAGGED_PARTS + 1], *made[3] = { NULL, NULL, NULL };
         int count = 0, outputs = 3;
         for (; tw__is_ragged(ragged); ragged = ragged->values)
             inputs[count++] = ragged->splits;

@@ -15,8 +15,8 @@ static int nested_splits(const tw_ragged_tensor *ragged, tw_tensor **inputs, int
 
 tw_tensor *tw__ragged_to_tensor(tw__temps *t, tw_ragged_tensor *ragged, tw_tensor *default_value, const tw_shape *shape)
 {
-    tw_tensor *flat = tw__flat_values(ragged), *inputs[TW_COMPOSITE_PARTS + 3];
-    tw_string types[TW_COMPOSITE_PARTS];
+    tw_tensor *flat = tw__flat_values(ragged), *inputs[TW_RAGGED_PARTS + 3];
+    tw_string types[TW_RAGGED_PARTS];
     tw_shape own = tw__value_shape(ragged);
     int64_t dims[TW_MAX_RANK];
     int rank = shape && shape->rank >= 0 ? shape->rank : own.rank;
@@ -58,7 +58,7 @@ TW_METHOD(ragged_tensor_to_tensor,
 
 TW_METHOD(ragged_tensor_to_sparse, "RaggedTensor.to_sparse(self: ragged_tensor, name: str = None) -> sparse_tensor", "The same values as a sparse tensor.")
 {
-    tw_tensor *inputs[TW_COMPOSITE_PARTS + 1], *made[3] = { NULL, NULL, NULL };
+    tw_tensor *inputs[TW_RAGGED_PARTS + 1], *made[3] = { NULL, NULL, NULL };
     int count = nested_splits(args->self, inputs, 0), outputs = 3;
     inputs[count++] = tw__flat_values(args->self);
     if (tw__apply(&tw__op_RaggedTensorToSparse, inputs, count, NULL, 0, made, &outputs) != TW_OK)
@@ -73,7 +73,7 @@ tw_ragged_tensor *tw__ragged_of_tensor(tw__temps *t, tw_tensor *tensor, int ragg
     if (!tensor)
         return NULL;
     tw_tensor *shape = tw__temp_shape(t, tensor, splits_dtype), *flat = tensor, *rows = tw__temp_at(t, shape, 0);
-    tw_tensor *splits[TW_COMPOSITE_PARTS];
+    tw_tensor *splits[TW_RAGGED_PARTS];
     for (int i = 0; i < ragged_rank; i++) {
         tw_tensor *length = tw__temp_at(t, shape, i + 1);
         splits[i] = tw__splits_uniform(t, rows, length);
@@ -120,7 +120,7 @@ static void *from_tensor(tw__temps *t, tw_tensor *tensor, const tw_value *length
         tw__fail(TW_VALUE_ERROR, "Specify argument `lengths` or `padding`, but not both.");
         return NULL;
     }
-    if (ragged_rank < 1 || (rank >= 0 && ragged_rank >= rank) || ragged_rank + 1 > TW_COMPOSITE_PARTS) {
+    if (ragged_rank < 1 || (rank >= 0 && ragged_rank >= rank) || ragged_rank + 1 > TW_RAGGED_PARTS) {
         tw__fail(TW_VALUE_ERROR, rank >= 0 && ragged_rank >= rank && ragged_rank > 0
                                      ? "Argument `ragged_rank` must be less than the rank of `tensor`. Received ragged_rank=%lld."
                                      : "Argument `ragged_rank` must be greater than 0. Received ragged_rank=%lld.",

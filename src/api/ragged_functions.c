@@ -86,11 +86,11 @@ static void *constant(tw__temps *t, const tw_ragged_constant_args *args)
         return NULL;
     }
     int64_t rank = args->ragged_rank != TW_NO_INT ? args->ragged_rank : depth - 1 - inner > 0 ? depth - 1 - inner : 0;
-    if (rank < 0 || rank + 1 > TW_COMPOSITE_PARTS) {
-        tw__fail(TW_VALUE_ERROR, "Argument `ragged_rank` must be nonnegative and below %d. Received %lld.", TW_COMPOSITE_PARTS, (long long)rank);
+    if (rank < 0 || rank + 1 > TW_RAGGED_PARTS) {
+        tw__fail(TW_VALUE_ERROR, "Argument `ragged_rank` must be nonnegative and below %d. Received %lld.", TW_RAGGED_PARTS, (long long)rank);
         return NULL;
     }
-    tw_tensor *splits[TW_COMPOSITE_PARTS];
+    tw_tensor *splits[TW_RAGGED_PARTS];
     items level = { 0 };
     tw_status status = TW_OK;
     if (list->kind == TW_VALUE_TENSOR) { /* an array: its rows */

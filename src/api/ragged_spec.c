@@ -22,7 +22,7 @@ static tw_status spec_init(void *self, const void *given)
     spec->dtype = args->dtype;
     spec->splits_dtype = args->row_splits_dtype;
     int64_t rank = args->ragged_rank == TW_NO_INT ? args->shape.rank - 1 : args->ragged_rank;
-    if (rank < 0 || rank + 1 > TW_COMPOSITE_PARTS || (args->shape.rank >= 0 && rank >= args->shape.rank))
+    if (rank < 0 || rank + 1 > TW_RAGGED_PARTS || (args->shape.rank >= 0 && rank >= args->shape.rank))
         return tw__fail(TW_VALUE_ERROR, "Argument `ragged_rank` (%lld) must be less than rank (%d).", (long long)rank, args->shape.rank);
     spec->ragged_rank = (int)rank;
     return TW_OK;

@@ -160,7 +160,7 @@ tw_tensor *tw__npy_parse(const void *data, size_t size, const char *name);
 tw_tensor *tw__npz_read(const char *path, const char *member); /* "x_train", without .npy */
 /* ---- zip archives (npz.c, zip_writer.c) ---- */
 uint8_t *tw__zip_read(const char *path, const char *name, size_t *size);                            /* a member, for tw__free */
-tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset, uint64_t *size);       /* where a stored member's bytes are */
+tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset, uint64_t *size);       /* where a stored member's bytes are; they are checked */
 typedef struct tw__zip tw__zip;
 tw__zip *tw__zip_create(const char *path);
 tw_status tw__zip_member(tw__zip *zip, const char *name);                    /* begins a member */

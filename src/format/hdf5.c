@@ -3,6 +3,8 @@
 
 #define ATTRIBUTE_LIMIT 64512 /* bytes of one list; Keras's number */
 
+enum { FEW = 16 }; /* so many children are searched one by one */
+
 tw__hdf5_node *tw__hdf5_tree(void)
 {
     return tw__alloc_zero(sizeof(tw__hdf5_node));
@@ -21,6 +23,7 @@ void tw__hdf5_free(tw__hdf5_node *node)
         }
         tw__free(node->attributes);
         tw__free(node->children);
+        tw__map_free(&node->by_name, NULL);
         tw__free(node->storage.type);
         tw__free(node->storage.layout);
         tw__free(node->storage.filters);
@@ -36,6 +39,8 @@ void tw__hdf5_free(tw__hdf5_node *node)
 
 tw__hdf5_node *tw__hdf5_child(const tw__hdf5_node *node, const char *name, size_t size)
 {
+    if (node->child_count > FEW)
+        return tw__map_get(&node->by_name, name, size);
     for (size_t i = 0; i < node->child_count; i++) {
         const char *other = node->children[i]->name;
         if (strncmp(other, name, size) == 0 && !other[size])
@@ -52,8 +57,17 @@ tw__hdf5_node *tw__hdf5_add(tw__hdf5_node *parent, const char *name, size_t size
         tw__hdf5_free(node);
         return NULL;
     }
+    parent->children[parent->child_count] = node;
+    /* The first child beyond the few brings all of them into the map. */
+    for (size_t i = parent->child_count == FEW ? 0 : parent->child_count; parent->child_count >= FEW && i <= parent->child_count; i++) {
+        tw__hdf5_node *child = parent->children[i];
+        if (tw__map_put(&parent->by_name, child->name, strlen(child->name), child) != TW_OK) {
+            tw__hdf5_free(node);
+            return NULL;
+        }
+    }
+    parent->child_count++;
     node->parent = parent;
-    parent->children[parent->child_count++] = node;
     return node;
 }
 

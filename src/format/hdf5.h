@@ -26,6 +26,7 @@ typedef struct tw__hdf5_node {
     char *name;
     struct tw__hdf5_node *parent, **children;
     size_t child_count, child_capacity;
+    tw__map by_name; /* of the children, when they are many */
     tw__hdf5_attribute *attributes;
     size_t attribute_count, attribute_capacity;
     bool is_array;

@@ -10,7 +10,7 @@
 #include "format/hdf5.h"
 
 #define SIGNATURE "\x89HDF\r\n\x1a\n"
-#define DEPTH_LIMIT 64
+#define DEPTH_LIMIT 1000
 #define LEVEL_LIMIT 8 /* of an index: 32 to the 8th names */
 
 enum {

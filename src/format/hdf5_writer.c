@@ -11,7 +11,7 @@
 #define HEAP_MINIMUM 4096
 #define HEAP_OBJECTS 60000
 #define MESSAGE_LIMIT 65528
-#define DEPTH_LIMIT 64
+#define DEPTH_LIMIT 1000
 
 typedef struct plan {
     const char *name;       /* of the file, for errors */

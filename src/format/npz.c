@@ -14,6 +14,7 @@
 #define ENTRY_SIZE 46
 #define LOCAL_SIZE 30
 #define COMMENT_LIMIT 65535
+#define PIECE ((size_t)1 << 20)
 #define DIRECTORY_LIMIT ((uint64_t)1 << 30)
 
 typedef struct member_entry {
@@ -215,6 +216,25 @@ uint8_t *tw__zip_read(const char *path, const char *name, size_t *size)
     return data;
 }
 
+/* Whether bytes in the file are what the directory says, read piece by piece. */
+static tw_status check_stored(const tw__file_reader *file, const char *name, uint64_t offset, const member_entry *member)
+{
+    uint8_t *piece = tw__alloc(PIECE);
+    uLong crc = 0;
+    tw_status status = piece ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (uint64_t done = 0; status == TW_OK && done < member->size;) {
+        size_t size = member->size - done < PIECE ? (size_t)(member->size - done) : PIECE;
+        status = tw__file_read_at(file, (int64_t)(offset + done), piece, size);
+        if (status == TW_OK)
+            crc = crc32_z(crc, piece, size);
+        done += size;
+    }
+    tw__free(piece);
+    if (status == TW_OK && crc != member->crc)
+        status = tw__fail(TW_DATA_LOSS, "%s: the checksum of \"%s\" does not match", file->path, name);
+    return status;
+}
+
 tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset, uint64_t *size)
 {
     tw__file_reader file;
@@ -233,6 +253,8 @@ tw_status tw__zip_find(const char *path, const char *name, uint64_t *offset, uin
         if (!there || *offset > (uint64_t)file.size || *size > (uint64_t)file.size - *offset)
             status = fail(&file, "a member is not in the file");
     }
+    if (status == TW_OK)
+        status = check_stored(&file, name, *offset, &member);
     tw__file_close(&file);
     return status;
 }

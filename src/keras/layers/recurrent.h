@@ -34,7 +34,7 @@ tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state
 tw_value tw__cell_state_sizes(tw_layer *cell);
 
 /* ---- structures of states, and going through a sequence (rnn_sequence.c) ---- */
-enum { TW_MOST_STATES = 16 };
+enum { TW_MOST_STATES = 256 };
 static inline tw_value tw__value_none(void)
 {
     return (tw_value){ .kind = TW_VALUE_NONE };

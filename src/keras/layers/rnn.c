@@ -115,6 +115,8 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
     }
     tw__sequence s = { .cell = rnn->cell, .sizes = tw__cell_state_sizes(rnn->cell), .training = training, .zero_masked = rnn->zero_output_for_mask };
     s.count = tw__states_count(&s.sizes);
+    if (s.count > TW_MOST_STATES)
+        tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": its cells have %d states, expected at most %d", tw_class_name(self), self->name, s.count, TW_MOST_STATES);
     tw_auto tw_tensor *steps = rnn->time_major ? tw_retain(x) : swap(tw_retain(x));
     tw_auto tw_tensor *flags = mask ? (rnn->time_major ? tw_retain(mask) : swap(tw_retain(mask))) : NULL;
     if (rnn->go_backwards) {
@@ -151,7 +153,7 @@ static tw_value rnn_call(tw_layer *self, const tw_value *given, int training)
         }
     }
     tw_value_free(&s.sizes);
-    tw__tensors_release(states, TW_MOST_STATES);
+    tw__tensors_release(states, s.count < TW_MOST_STATES ? s.count : TW_MOST_STATES);
     tw_release(outputs);
     return result;
 }

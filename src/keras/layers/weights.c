@@ -9,7 +9,7 @@ enum { FEW = 32 }; /* so many variables are searched one by one */
 typedef struct gathering {
     void **items;
     size_t count, capacity;
-    tw__pointer_map seen; /* in use from FEW items on */
+    tw__pointer_map seen; /* in use beyond FEW items */
     tw_status status;
 } gathering;
 
@@ -28,30 +28,28 @@ static bool is_on_way(const way *path, const tw_trackable *object)
     return false;
 }
 
-static bool is_new(gathering *g, const void *item)
+static bool is_new(const gathering *g, const void *item)
 {
-    if (g->count < FEW) {
-        for (size_t i = 0; i < g->count; i++) {
-            if (g->items[i] == item)
-                return false;
-        }
-        return true;
+    if (g->count > FEW)
+        return !tw__pointer_map_get(&g->seen, item, 0);
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->items[i] == item)
+            return false;
     }
-    for (size_t i = 0; g->count == FEW && !g->seen.count && i < g->count && g->status == TW_OK; i++)
-        g->status = tw__pointer_map_put(&g->seen, g->items[i], 1);
-    return !tw__pointer_map_get(&g->seen, item, 0);
+    return true;
 }
 
 static void add(gathering *g, void *item)
 {
     if (g->status != TW_OK || !is_new(g, item))
         return;
-    if (g->status == TW_OK)
-        g->status = TW_GROW(g->items, g->capacity, g->count + 1);
-    if (g->status == TW_OK && g->count >= FEW)
-        g->status = tw__pointer_map_put(&g->seen, item, 1);
-    if (g->status == TW_OK)
-        g->items[g->count++] = item;
+    g->status = TW_GROW(g->items, g->capacity, g->count + 1);
+    if (g->status != TW_OK)
+        return;
+    g->items[g->count++] = item;
+    /* The first item beyond the few brings all of them into the map. */
+    for (size_t i = g->count == FEW + 1 ? 0 : g->count - 1; g->count > FEW && g->status == TW_OK && i < g->count; i++)
+        g->status = tw__pointer_map_put(&g->seen, g->items[i], 1);
 }
 
 static bool is_variable(const tw__child *child)

@@ -434,6 +434,32 @@ static tw_status check_shape(const tw__functional *model, size_t at, const tw_te
     return tw__error_status();
 }
 
+static tw_status flat_given(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat, size_t *count);
+
+/* The members of a list or dict of inputs; of a dict in the order of its keys. */
+static tw_status flat_items(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat, size_t *count)
+{
+    bool by_name = given->kind == TW_VALUE_DICT, is_dict = wanted->kind == TW_VALUE_DICT;
+    int64_t items = is_dict ? wanted->list.count / 2 : wanted->list.count;
+    if (!by_name && (given->kind < TW_VALUE_LIST || given->list.count != items))
+        return tw__fail(TW_VALUE_ERROR, "Layer \"%s\" expects %lld input(s), but it received %lld input tensors.", model->model.layer.name,
+                        (long long)items, (long long)(given->kind < TW_VALUE_LIST ? 1 : given->list.count));
+    int64_t *order = is_dict ? tw__alloc_array((size_t)items + 1, sizeof *order) : NULL;
+    tw_status status = is_dict && !order ? TW_RESOURCE_EXHAUSTED : TW_OK;
+    if (order)
+        tw__dict_order(wanted, order);
+    for (int64_t i = 0; status == TW_OK && i < items; i++) {
+        const tw_value *inner = is_dict ? &wanted->list.items[2 * order[i] + 1] : &wanted->list.items[i];
+        const char *name = is_dict ? wanted->list.items[2 * order[i]].s.data
+                           : inner->kind == TW_VALUE_OBJECT ? ((tw_keras_tensor *)inner->object)->layer->name : "";
+        const tw_value *found = by_name ? tw__value_get(given, name) : &given->list.items[i];
+        status = found ? flat_given(model, found, inner, flat, count)
+                       : tw__fail(TW_VALUE_ERROR, "Missing data for input \"%s\". You passed a data dictionary without that key.", name);
+    }
+    tw__free(order);
+    return status;
+}
+
 /* Flat tensors of what is given, in the order of the model's inputs. A dict for a model whose inputs are no dict is read by the inputs' names. */
 static tw_status flat_given(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat, size_t *count)
 {
@@ -448,25 +474,7 @@ static tw_status flat_given(const tw__functional *model, const tw_value *given, 
         flat[(*count)++] = one;
         return TW_OK;
     }
-    bool by_name = given->kind == TW_VALUE_DICT;
-    int64_t order[64], items = wanted->kind == TW_VALUE_DICT ? wanted->list.count / 2 : wanted->list.count;
-    if (items > 64)
-        return tw__fail(TW_UNIMPLEMENTED, "model \"%s\": more than 64 inputs in one structure", model->model.layer.name);
-    if (wanted->kind == TW_VALUE_DICT)
-        tw__dict_order(wanted, order);
-    if (!by_name && (given->kind < TW_VALUE_LIST || given->list.count != items))
-        return tw__fail(TW_VALUE_ERROR, "Layer \"%s\" expects %lld input(s), but it received %lld input tensors.", model->model.layer.name,
-                        (long long)items, (long long)(given->kind < TW_VALUE_LIST ? 1 : given->list.count));
-    for (int64_t i = 0; i < items; i++) {
-        const tw_value *inner = wanted->kind == TW_VALUE_DICT ? &wanted->list.items[2 * order[i] + 1] : &wanted->list.items[i];
-        const char *name = wanted->kind == TW_VALUE_DICT ? wanted->list.items[2 * order[i]].s.data
-                           : inner->kind == TW_VALUE_OBJECT ? ((tw_keras_tensor *)inner->object)->layer->name : "";
-        const tw_value *found = by_name ? tw__value_get(given, name) : &given->list.items[i];
-        if (!found)
-            return tw__fail(TW_VALUE_ERROR, "Missing data for input \"%s\". You passed a data dictionary without that key.", name);
-        TW_TRY(flat_given(model, found, inner, flat, count));
-    }
-    return TW_OK;
+    return flat_items(model, given, wanted, flat, count);
 }
 
 static tw_status set_inputs(run *r, const tw_value *given)

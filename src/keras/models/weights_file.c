@@ -1,6 +1,6 @@
 /* Model.save_weights and load_weights: in TensorFlow's checkpoint format the model is the root of the object graph, and the directory's
  * state file names the newest prefix; a model that is not built yet gets its values as its weights come. Paths that end in .h5, .hdf5 or .keras mean
- * HDF5 files (keras/saving). */
+ * HDF5 files (keras/saving); those that end in .weights.h5 have the variables as .keras files do. */
 #include <strings.h>
 
 #include "keras/saving/h5.h"
@@ -81,8 +81,12 @@ TW_METHOD(model_save_weights,
     TW_TRY(choose_format(args->filepath, args->save_format, &hdf5));
     if (args->no_overwrite)
         TW_TRY(may_write(args->filepath, hdf5, &proceed));
-    if (!proceed || hdf5)
-        return proceed ? save_hdf5(args->self, args->filepath) : TW_OK;
+    if (!proceed)
+        return TW_OK;
+    if (tw__ends_with(args->filepath, ".weights.h5"))
+        return tw__keras_save_weights(args->self, args->filepath);
+    if (hdf5)
+        return save_hdf5(args->self, args->filepath);
     tw_auto tw_checkpoint *checkpoint = checkpoint_of(args->self);
     if (!checkpoint)
         return tw__error_status();
@@ -104,6 +108,10 @@ TW_METHOD(model_load_weights,
           "Reads what save_weights wrote. From a checkpoint, weights that are not made yet get their values when they are.")
 {
     tw_layer *model = args->self;
+    if (tw__ends_with(args->filepath, ".weights.h5") || tw__keras_is(args->filepath)) {
+        tw__keras_load_weights(model, args->filepath, args->skip_mismatch);
+        return NULL;
+    }
     if (args->skip_mismatch && !args->by_name) {
         tw__fail(TW_VALUE_ERROR, "When calling model.load_weights, skip_mismatch can only be set to True when by_name is True.");
         return NULL;

@@ -42,11 +42,18 @@ tw_status tw__keras_build_optimizer(tw_layer *model, int64_t *count);
 /* Builds the optimizer of a compiled model and gives it the state of the file. */
 tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model);
 
+/* ---- variables by the way to their objects (keras_state.c) ---- */
+tw_status tw__keras_put_state(tw__hdf5_node *root, tw_trackable *object);
+/* The values of an object at that place in the file, and of what belongs to it; skip_mismatch: what does not fit is left alone with a warning. */
+tw_status tw__keras_get_state(tw__hdf5 *file, tw_trackable *object, const char *place, bool skip_mismatch);
+tw_status tw__keras_save_weights(tw_layer *model, const char *path);                          /* as x.weights.h5 */
+
 /* ---- .keras files (keras_file.c) ---- */
 bool tw__keras_is(const char *path); /* an archive, by its end and its first bytes */
 tw_status tw__keras_save(tw_layer *model, const char *path);
 tw_layer *tw__keras_load(const char *path, bool with_training);
 tw_status tw__keras_training(const char *path, tw_value *arguments); /* as tw__h5_training */
 tw_status tw__keras_load_optimizer(const char *path, tw_layer *model);
+tw_status tw__keras_load_weights(tw_layer *model, const char *path, bool skip_mismatch);      /* of an archive, or of x.weights.h5 */
 
 #endif

@@ -1,0 +1,267 @@
+/* The variables of a model as Keras's new files keep them, alone (x.weights.h5) or in a .keras archive: arrays "0", "1" … in groups
+ * "layers/dense/vars": by the attributes that lead to a layer, an optimizer or a metric, members of lists by their classes' names, numbered from
+ * the second one on.
+ *
+ * An object that several ways lead to stands where the first one ends; attributes are gone through by their names. */
+#include <stdlib.h>
+
+#include "keras/models/functional.h"
+#include "keras/models/training.h"
+#include "keras/saving/h5.h"
+#include "keras/saving/saved_model.h"
+
+/* ---- going through the objects with variables ---- */
+
+typedef struct walk {
+    tw_status (*each)(struct walk *walk, const tw_trackable *object, const char *path, tw_variable *const *variables, size_t count);
+    tw__pointer_map seen;
+    tw__hdf5_node *root;
+    tw__hdf5 *file; /* that is read; or NULL */
+    bool skip_mismatch;
+} walk;
+
+typedef struct attribute {
+    const char *name;
+    tw_object *object;       /* or NULL: */
+    tw_metric **metrics;     /* the list of metrics */
+    int metric_count;
+} attribute;
+
+static tw_status go(walk *w, tw_trackable *object, const char *path);
+
+static char *join(const char *path, const char *name)
+{
+    return *path ? tw__format("%s/%s", path, name) : tw__strdup(name);
+}
+
+static char *class_word(const void *object)
+{
+    tw_value name = { .kind = TW_VALUE_NONE };
+    bool own = tw__foreign_class_name && tw__foreign_class_name(object, &name) && name.kind == TW_VALUE_STR;
+    const char *text = own ? name.s.data : tw__is(object, &tw__class_metrics_function) ? "MeanMetricWrapper" : tw_class_name(object);
+    char *word = tw__snake_case(text);
+    tw_value_free(&name);
+    return word;
+}
+
+/* Members of a list: named by their classes. */
+static tw_status go_through(walk *w, void *const *members, size_t count, const char *path)
+{
+    tw__map used = { 0 };
+    tw_status status = TW_OK;
+    for (size_t i = 0; status == TW_OK && i < count; i++) {
+        if (!tw__is(members[i], &tw__class_layer))
+            continue;
+        char *word = class_word(members[i]), *own = NULL, *inner = NULL;
+        uintptr_t before = word ? (uintptr_t)tw__map_get(&used, word, strlen(word)) : 0;
+        if (word && tw__map_put(&used, word, strlen(word), (void *)(before + 1)) == TW_OK)
+            own = before ? tw__format("%s_%llu", word, (unsigned long long)before) : tw__strdup(word);
+        inner = own ? join(path, own) : NULL;
+        status = inner ? go(w, members[i], inner) : tw__error_status();
+        tw__free(word);
+        tw__free(own);
+        tw__free(inner);
+    }
+    tw__map_free(&used, NULL);
+    return status;
+}
+
+static tw_status go_to(walk *w, const attribute *a, const char *path)
+{
+    char *inner = join(path, a->name);
+    tw_status status = inner ? TW_OK : tw__error_status();
+    if (status == TW_OK && a->metrics) {
+        status = go_through(w, (void *const *)a->metrics, (size_t)a->metric_count, inner);
+    } else if (status == TW_OK && tw__is(a->object, &tw__container_class)) {
+        const tw_trackable *list = (const tw_trackable *)a->object;
+        void **members = tw__alloc_array(list->child_count + 1, sizeof *members);
+        for (size_t i = 0; members && i < list->child_count; i++)
+            members[i] = list->children[i].object;
+        status = members ? go_through(w, members, list->child_count, inner) : tw__error_status();
+        tw__free(members);
+    } else if (status == TW_OK && (tw__is(a->object, &tw__class_layer) || tw__is(a->object, &tw__class_optimizer))) {
+        status = go(w, (tw_trackable *)a->object, inner);
+    }
+    tw__free(inner);
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const attribute *)a)->name, ((const attribute *)b)->name);
+}
+
+/* The layers of a model that is made of a list of them. */
+static tw_status go_to_layers(walk *w, tw_trackable *object, const char *path)
+{
+    tw_layer *model = (tw_layer *)object;
+    const tw__functional *functional = tw__functional_of(model);
+    bool sequential = tw__is(object, &tw__class_sequential);
+    if (!functional && !sequential)
+        return TW_OK;
+    char *inner = join(path, "layers");
+    tw_objects layers = sequential ? tw_sequential_layers(model) : (tw_objects){ (void *const *)functional->layers, (int64_t)functional->layer_count };
+    tw_status status = inner ? go_through(w, layers.items, (size_t)layers.count, inner) : tw__error_status();
+    if (sequential)
+        tw_objects_free(&layers);
+    tw__free(inner);
+    return status;
+}
+
+/* Variables that the object itself has: those that training changes first. */
+static tw_status own_variables(walk *w, const tw_trackable *object, const char *path)
+{
+    const tw_trackable *all = tw__is(object, &tw__class_optimizer) ? ((const tw_optimizer *)object)->all : object;
+    tw_variable **variables = tw__alloc_array(all->child_count + 1, sizeof *variables);
+    size_t count = 0;
+    if (!variables)
+        return tw__error_status();
+    for (int trainable = 1; trainable >= 0; trainable--) {
+        for (size_t i = 0; i < all->child_count; i++) {
+            tw_variable *variable = (tw_variable *)all->children[i].object;
+            bool listed = all != object ? trainable : tw__is(variable, &tw__class_variable) && variable->trainable == (bool)trainable;
+            if (listed)
+                variables[count++] = variable;
+        }
+    }
+    char *vars = join(path, "vars");
+    tw_status status = vars ? w->each(w, object, vars, variables, count) : tw__error_status();
+    tw__free(vars);
+    tw__free(variables);
+    return status;
+}
+
+static tw_status go(walk *w, tw_trackable *object, const char *path)
+{
+    if (tw__pointer_map_get(&w->seen, object, 0))
+        return TW_OK;
+    TW_TRY(tw__pointer_map_put(&w->seen, object, 1));
+    TW_TRY(own_variables(w, object, path));
+    if (!tw__is(object, &tw__class_layer))
+        return TW_OK;
+    TW_TRY(go_to_layers(w, object, path));
+    tw__trainer *trainer = tw__is(object, &tw__class_model) ? ((tw__model *)object)->trainer : NULL;
+    attribute *list = tw__alloc_array(object->child_count + 1, sizeof *list);
+    size_t count = 0;
+    tw_metric **metrics = NULL;
+    int metric_count = 0;
+    tw_status status = list ? TW_OK : tw__error_status();
+    if (status == TW_OK && trainer)
+        status = tw__trainer_metrics(trainer, &metrics, &metric_count);
+    if (status == TW_OK && metrics)
+        list[count++] = (attribute){ .name = "metrics", .metrics = metrics, .metric_count = metric_count };
+    for (size_t i = 0; status == TW_OK && i < object->child_count; i++) {
+        const tw__child *child = &object->children[i];
+        if (!tw__starts_with(child->name, "layer-") && !tw__starts_with(child->name, "layer_with_weights-"))
+            list[count++] = (attribute){ .name = child->name, .object = (tw_object *)child->object };
+    }
+    if (count)
+        qsort(list, count, sizeof *list, by_name);
+    for (size_t i = 0; status == TW_OK && i < count; i++)
+        status = go_to(w, &list[i], path);
+    tw__free(metrics);
+    tw__free(list);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static tw_status put_variables(walk *w, const tw_trackable *object, const char *path, tw_variable *const *variables, size_t count)
+{
+    (void)object;
+    tw__hdf5_node *group = tw__hdf5_group(w->root, path);
+    for (size_t i = 0; group && i < count; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "%zu", i);
+        tw_auto tw_tensor *value = tw__variable_read(variables[i]);
+        if (!value || tw__hdf5_put(group, name, value) != TW_OK)
+            return tw__error_status();
+    }
+    return group ? TW_OK : tw__error_status();
+}
+
+tw_status tw__keras_put_state(tw__hdf5_node *root, tw_trackable *object)
+{
+    walk w = { .each = put_variables, .root = root };
+    tw_status status = go(&w, object, "");
+    tw__pointer_map_free(&w.seen);
+    return status;
+}
+
+tw_status tw__keras_save_weights(tw_layer *model, const char *path)
+{
+    tw__hdf5_node *root = tw__hdf5_tree();
+    tw_status status = root ? tw__keras_put_state(root, &model->trackable) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK)
+        status = tw__hdf5_write(root, path);
+    tw__hdf5_free(root);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static tw_status read_one(walk *w, const tw__hdf5_node *group, size_t place, tw_variable *variable)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%zu", place);
+    const tw__hdf5_node *node = tw__hdf5_child(group, name, strlen(name));
+    if (!node)
+        return tw__fail(TW_VALUE_ERROR, "%s: there is no value %zu, which the variable '%s' is to have", w->file->file.path, place, variable->name);
+    tw_auto tw_tensor *value = tw__hdf5_value(w->file, node);
+    tw_auto tw_tensor *cast = value ? tw__cast(value, variable->resource->dtype) : NULL;
+    if (!cast)
+        return tw__error_status();
+    if (!tw__shape_compatible(&variable->resource->shape, &cast->shape)) {
+        char *own = tw__shape_tuple(&variable->resource->shape), *given = tw__shape_tuple(&cast->shape);
+        tw__fail(TW_VALUE_ERROR, "Cannot assign value to variable ' %s': Shape mismatch.The variable shape %s, and the assigned value shape %s are "
+                 "incompatible.", variable->name, own ? own : "", given ? given : "");
+        tw__free(own);
+        tw__free(given);
+        return tw__error_status();
+    }
+    return tw__variable_set(variable, cast);
+}
+
+/* A layer has exactly the file's variables. */
+static tw_status check_count(const tw_layer *layer, tw_variable *const *variables, size_t count, size_t found)
+{
+    if (count == found)
+        return TW_OK;
+    tw__text names = { 0 };
+    for (size_t i = 0; i < count; i++)
+        tw__text_format(&names, "%s'%s'", i ? ", " : "", variables[i]->name);
+    tw_status status = tw__fail(TW_VALUE_ERROR, "Layer '%s' expected %zu variables, but received %zu variables during loading. Expected: [%s]",
+                                layer->name, count, found, names.data ? names.data : "");
+    tw__text_free(&names);
+    return status;
+}
+
+static tw_status get_variables(walk *w, const tw_trackable *object, const char *path, tw_variable *const *variables, size_t count)
+{
+    const tw__hdf5_node *group = tw__hdf5_find(w->root, path);
+    size_t found = group ? group->child_count : 0;
+    bool is_layer = tw__is(object, &tw__class_layer);
+    if (!is_layer && found != count) {
+        tw__log("WARNING", "Skipping variable loading for optimizer '%s', because it has %zu variables whereas the saved optimizer has %zu variables. ",
+                tw_class_name(object), count, found);
+        return TW_OK;
+    }
+    if (!found && tw__is(object, &tw__class_metric))
+        return TW_OK; /* counts begin anew where the file has none */
+    tw_status status = is_layer ? check_count((const tw_layer *)object, variables, count, found) : TW_OK;
+    for (size_t i = 0; status == TW_OK && i < count; i++)
+        status = read_one(w, group, i, variables[i]);
+    if (status != TW_VALUE_ERROR || !w->skip_mismatch)
+        return status;
+    tw__log("WARNING", "Could not load weights in object %s. Skipping object. Exception encountered: %s", tw_class_name(object), tw_error_message());
+    tw_clear_error();
+    return TW_OK;
+}
+
+tw_status tw__keras_get_state(tw__hdf5 *file, tw_trackable *object, const char *place, bool skip_mismatch)
+{
+    walk w = { .each = get_variables, .root = file->root, .file = file, .skip_mismatch = skip_mismatch };
+    tw_status status = go(&w, object, place);
+    tw__pointer_map_free(&w.seen);
+    return status;
+}

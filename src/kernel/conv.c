@@ -32,6 +32,26 @@ static tw_status run_as_float(tw__conv_kind kind, tw_dtype dtype, const tw__conv
 }
 
 static tw_status run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result,
+                     const tw__epilogue *then);
+
+/* A filter of one pixel with strides: the pixels that count are copied together first, or their gradients apart at last. */
+static tw_status run_pixels(tw__conv_kind kind, const tw__conv *conv, const void *a, const void *b, void *result, const tw__epilogue *then)
+{
+    tw__conv plain = tw__conv_without_strides(conv);
+    tw__buffer *pixels = tw__buffer_new((size_t)tw__conv_input_count(&plain) * sizeof(float));
+    if (!pixels)
+        return tw__error_status();
+    if (kind != TW_CONV_INPUT)
+        tw__conv_take_pixels(conv, a, pixels->data);
+    tw_status status = kind == TW_CONV_INPUT ? run(kind, TW_FLOAT32, &plain, a, b, pixels->data, NULL)
+                                             : run(kind, TW_FLOAT32, &plain, pixels->data, b, result, then);
+    if (kind == TW_CONV_INPUT && status == TW_OK)
+        tw__conv_give_pixels(conv, pixels->data, result);
+    tw__buffer_release(pixels);
+    return status;
+}
+
+static tw_status run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, const void *a, const void *b, void *result,
                      const tw__epilogue *then)
 {
     int64_t input = tw__conv_input_count(conv), output = tw__conv_output_count(conv), filter = tw__conv_filter_count(conv);
@@ -44,6 +64,8 @@ static tw_status run(tw__conv_kind kind, tw_dtype dtype, const tw__conv *conv, c
     else if (is_small_float(dtype))
         status = run_as_float(kind, dtype, conv, a, kind == TW_CONV_INPUT ? filter : input, b,
                               kind == TW_CONV_OUTPUT ? filter : output, result, count);
+    else if (dtype == TW_FLOAT32 && tw__conv_strides_only(conv))
+        return run_pixels(kind, conv, a, b, result, then);
     else if (dtype == TW_FLOAT32 && tw__conv_onednn(kind, conv, a, b, result, then, &status))
         return status;
     else

@@ -4,7 +4,7 @@
  * is the same memory with as many groups as there are channels. Padding adds zeros that are never stored.
  *
  * conv.c chooses: oneDNN (conv_onednn.c) for floats if the library is there, else conv_plain.c. Half and bfloat16 run as float.
- * The environment's THALWEG_ONEDNN=0 leaves the library out. */
+ * No result depends on the number of threads. The environment's THALWEG_ONEDNN=0 leaves the library out. */
 #ifndef TW_CONV_H
 #define TW_CONV_H
 
@@ -40,6 +40,20 @@ tw_status tw__conv_plain(tw__conv_kind kind, tw_dtype dtype, const tw__conv *con
 bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b, int64_t b_row,
                      int64_t b_column, float *c, int64_t c_row);
 bool tw__gemm_onednn_has(int64_t a_row, int64_t a_column, int64_t b_row, int64_t b_column);
+
+/* Tests: so many bytes lie behind each piece of memory that the library gets for a convolution, and it is an error if they change. */
+extern size_t tw__conv_guard;
+
+/* A filter of one pixel that skips some of the input's: what it skips can be left out before (conv_stride.c). */
+static inline bool tw__conv_strides_only(const tw__conv *conv)
+{
+    return conv->filter[0] == 1 && conv->filter[1] == 1 && (conv->stride[0] > 1 || conv->stride[1] > 1);
+}
+/* The same convolution of the pixels that count, without strides and padding. */
+tw__conv tw__conv_without_strides(const tw__conv *conv);
+/* These pixels of an input, and back: what was skipped is zero. */
+void tw__conv_take_pixels(const tw__conv *conv, const float *input, float *pixels);
+void tw__conv_give_pixels(const tw__conv *conv, const float *pixels, float *input);
 
 /* Numbers of elements. */
 static inline int64_t tw__conv_input_count(const tw__conv *conv)

@@ -15,6 +15,7 @@
  * for products, but for very large ones: 2048 cubed 212 / 220 on two threads. */
 #include "kernel/conv.h"
 #include "kernel/gemm.h"
+#include "kernel/isa.h"
 #include "kernel/simd.h"
 
 #if defined(__x86_64__)
@@ -60,10 +61,9 @@ const tw__gemm_kernels *tw__gemm_best(void)
     if (!kernels) {
         kernels = &tw__gemm_plain;
 #if defined(__x86_64__)
-        __builtin_cpu_init();
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+        if (tw__isa_used() == TW_ISA_AVX512)
             kernels = &tw__gemm_avx512;
-        else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        else if (tw__isa_used() == TW_ISA_AVX2)
             kernels = &tw__gemm_avx2;
 #endif
         __atomic_store_n(&chosen, kernels, __ATOMIC_RELAXED);

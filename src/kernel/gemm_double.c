@@ -1,6 +1,7 @@
 /* Products of double matrices: b is packed once into panels of a few vectors' width, threads take blocks of rows, and a tile of the result
  * lies in registers while it runs over a part of the depth. The order of additions does not depend on the number of threads. */
 #include "kernel/gemm.h"
+#include "kernel/isa.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -95,8 +96,8 @@ static void pack_panels(const job *of, tw__matrix b, double *packed)
 
 bool tw__gemm_double(int64_t m, int64_t n, int64_t k, const double *a, tw__matrix b, double *c, tw_status *status)
 {
-    bool wide = __builtin_cpu_supports("avx512f"), any = wide || (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
-    if (!any || m < 4 || n < 8 || k < 8 || m * n < 4096 / k)
+    bool wide = tw__isa_used() == TW_ISA_AVX512;
+    if (tw__isa_used() == TW_ISA_PLAIN || m < 4 || n < 8 || k < 8 || m * n < 4096 / k)
         return false;
     job of = { m, n, k, a, NULL, c, wide ? tile_avx512 : tile_avx2, wide ? 8 : 4, wide ? 24 : 12 };
     int64_t panels = (n + of.width - 1) / of.width, blocks = (m + BLOCK_ROWS - 1) / BLOCK_ROWS;

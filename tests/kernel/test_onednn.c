@@ -1,0 +1,230 @@
+/* Everything that oneDNN computes for us against loops of our own: convolutions of every filter size, stride, dilation, number of channels and groups, with
+ * both gradients, and products. Run once for each instruction set that the processor has, in a process of its own.
+ *
+ * All numbers are small multiples of 1/8, so that every order of additions gives the same sum and results are compared bit by bit. The library must write
+ * nowhere else: results end where the system ends a page, bytes lie behind each piece of scratch memory, and the C library checks its heap.
+ *
+ * Without an argument a sample is run; --full runs all. */
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#include "kernel/conv.h"
+#include "kernel/gemm.h"
+#include "kernel/isa.h"
+
+enum { PAGE = 4096, CHANNELS = 40, FILTER = 7, STRIDE = 3, DILATION = 2, SAMPLE = 61 };
+
+static bool full;
+static uint32_t seed = 1;
+static long tried;
+
+static int64_t draw(int64_t low, int64_t high)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return low + (int64_t)(seed >> 8) % (high - low + 1);
+}
+
+/* Floats whose last one ends at the end of a page, behind which nothing may be touched. */
+typedef struct fenced {
+    float *values;
+    void *pages;
+    size_t bytes;
+} fenced;
+
+static fenced fence(int64_t count, bool random)
+{
+    size_t used = (size_t)count * sizeof(float), whole = (used + PAGE - 1) / PAGE * PAGE;
+    fenced f = { .bytes = whole + PAGE };
+    f.pages = mmap(NULL, f.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(f.pages != MAP_FAILED);
+    assert_int_equal(mprotect((char *)f.pages + whole, PAGE, PROT_NONE), 0);
+    f.values = (float *)(void *)((char *)f.pages + (whole - used));
+    for (int64_t i = 0; i < count; i++)
+        f.values[i] = random ? (float)draw(-20, 20) / 8 : -1e30f;
+    return f;
+}
+
+static void drop(fenced f)
+{
+    munmap(f.pages, f.bytes);
+}
+
+/* ---- convolutions ---- */
+
+static void describe(const tw__conv *c, int kind, int64_t at, float got, float expected)
+{
+    static const char *const kinds[] = { "output", "input's gradient", "filter's gradient" };
+    print_error("%s: batch %d, channels %d -> %d, groups %d, input %dx%d, filter %dx%d, stride %d, dilation %d: element %d is %g, not %g\n", kinds[kind],
+                (int)c->batch, (int)c->in_channels, (int)c->out_channels, (int)c->groups, (int)c->in[0], (int)c->in[1], (int)c->filter[0],
+                (int)c->filter[1], (int)c->stride[0], (int)c->dilation[0], (int)at, (double)got, (double)expected);
+}
+
+static void compare(const tw__conv *c)
+{
+    int64_t counts[] = { tw__conv_output_count(c), tw__conv_input_count(c), tw__conv_filter_count(c) };
+    fenced x = fence(counts[1], true), w = fence(counts[2], true), y = fence(counts[0], true);
+    for (int kind = 0; kind < 3; kind++) {
+        const float *a = kind == TW_CONV_INPUT ? w.values : x.values, *b = kind == TW_CONV_OUTPUT ? w.values : y.values;
+        fenced got = fence(counts[kind], false), expected = fence(counts[kind], false);
+        assert_int_equal(tw__conv_plain((tw__conv_kind)kind, TW_FLOAT32, c, a, b, expected.values), TW_OK);
+        for (int round = 0; round < 2; round++) { /* what the first run leaves in the scratch memory must not matter */
+            tw_status status = tw__conv_run((tw__conv_kind)kind, TW_FLOAT32, c, a, b, got.values);
+            if (status != TW_OK)
+                describe(c, kind, -1, 0, 0);
+            assert_int_equal(status, TW_OK);
+            for (int64_t i = 0; i < counts[kind]; i++) {
+                if (got.values[i] != expected.values[i]) {
+                    describe(c, kind, i, got.values[i], expected.values[i]);
+                    fail();
+                }
+            }
+        }
+        drop(got);
+        drop(expected);
+    }
+    drop(x);
+    drop(w);
+    drop(y);
+    tried++;
+}
+
+/* An image for the geometry; wide ones are met as often as narrow ones. */
+static void compare_size(int64_t filter, int64_t stride, int64_t dilation, int64_t groups, int64_t depth, int64_t each)
+{
+    static const int64_t widths[] = { 28, 5, 13, 28, 7, 31 };
+    tw__conv c = { .batch = draw(1, 2), .groups = groups, .depth = depth, .in_channels = groups * depth, .out_channels = groups * each };
+    bool same = draw(0, 1);
+    for (int i = 0; i < 2; i++) {
+        int64_t reach = (filter - 1) * dilation + 1, width = i ? widths[draw(0, 5)] : draw(3, 9);
+        c.filter[i] = filter;
+        c.stride[i] = stride;
+        c.dilation[i] = dilation;
+        c.out[i] = width;
+        int64_t needed = (width - 1) * stride + reach, padding = same ? reach - 1 : 0;
+        if (needed - padding < 1)
+            padding = needed - 1;
+        c.before[i] = padding / 2;
+        c.after[i] = padding - padding / 2;
+        c.in[i] = needed - padding + (stride > 1 ? draw(0, stride - 1) : 0); /* pixels at the end that no filter meets */
+    }
+    compare(&c);
+}
+
+static void convolutions(void **state)
+{
+    (void)state;
+    tw__conv_guard = 256;
+    long number = 0;
+    for (int64_t filter = 1; filter <= FILTER; filter++)
+        for (int64_t stride = 1; stride <= STRIDE; stride++)
+            for (int64_t dilation = 1; dilation <= (filter > 1 ? DILATION : 1); dilation++)
+                for (int64_t channels = 1; channels <= CHANNELS; channels++)
+                    for (int form = 0; form < 3; form++) { /* one group, depthwise, some groups */
+                        bool strided_pixel = filter == 1 && stride > 1;
+                        if (!full && number++ % (strided_pixel ? 5 : SAMPLE))
+                            continue;
+                        int64_t groups = form == 0 ? 1 : form == 1 ? channels : draw(2, 4);
+                        compare_size(filter, stride, dilation, groups, form == 0 ? channels : form == 1 ? 1 : (channels + 3) / 4,
+                                     form == 0 ? draw(1, CHANNELS) : form == 1 ? draw(1, 2) : draw(1, 12));
+                    }
+    tw__conv_guard = 0;
+    expect_no_error();
+}
+
+/* The case that broke the heap: few channels, a filter of one pixel, a stride, an output about 28 wide. */
+static void strided_pixels(void **state)
+{
+    (void)state;
+    tw__conv_guard = 256;
+    for (int64_t channels = 1; channels <= 17; channels++)
+        for (int round = 0; round < 6; round++) {
+            tw__conv c = { 1, channels, 16, 1, channels, { 62, 62 }, { 31, 31 }, { 1, 1 }, { 2, 2 }, { 1, 1 }, { 0, 0 }, { 0, 0 } };
+            compare(&c);
+        }
+    tw__conv_guard = 0;
+}
+
+/* ---- products ---- */
+
+static void product(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b)
+{
+    fenced a = fence(m * k, true), b = fence(k * n, true), c = fence(m * n, false);
+    int64_t a_row = turn_a ? 1 : k, a_column = turn_a ? m : 1, b_row = turn_b ? 1 : n, b_column = turn_b ? k : 1;
+    if (tw__gemm_onednn_has(a_row, a_column, b_row, b_column)) {
+        assert_true(tw__gemm_onednn(m, n, k, a.values, a_row, a_column, b.values, b_row, b_column, c.values, n));
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < n; j++) {
+                double sum = 0;
+                for (int64_t p = 0; p < k; p++)
+                    sum += (double)a.values[i * a_row + p * a_column] * (double)b.values[p * b_row + j * b_column];
+                if ((double)c.values[i * n + j] != sum)
+                    print_error("product [%d, %d] x [%d, %d], turned %d %d: element %d, %d\n", (int)m, (int)k, (int)k, (int)n, turn_a, turn_b, (int)i,
+                                (int)j);
+                assert_true((double)c.values[i * n + j] == sum);
+            }
+        tried++;
+    }
+    drop(a);
+    drop(b);
+    drop(c);
+}
+
+static void products(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = { 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 32, 33, 47, 48, 49, 63, 64, 65, 96, 127, 129, 257, 300 };
+    int64_t last = sizeof sizes / sizeof *sizes - 1;
+    for (int i = 0; i < (full ? 3000 : 100); i++)
+        product(sizes[draw(0, last)], sizes[draw(0, last)], sizes[draw(0, last)], draw(0, 1), draw(0, 1));
+}
+
+/* ---- one process for each instruction set ---- */
+
+static const char *const names[] = { "plain", "avx2", "avx512" };
+
+static int run(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(strided_pixels), cmocka_unit_test(convolutions), cmocka_unit_test(products) };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    printf("PROMISE: oneDNN's convolutions, their gradients and products (%s) are those of the plain loops: %ld tried\n", names[tw__isa_used()], tried);
+    return failed;
+}
+
+static int run_child(const char *program, tw__isa isa)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("THALWEG_ISA", names[isa], 1);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        setenv("LD_PRELOAD", "libc_malloc_debug.so.0", 1);
+        setenv("GLIBC_TUNABLES", "glibc.malloc.check=3", 1);
+#endif
+        execl(program, program, "--here", full ? "--full" : NULL, (char *)NULL);
+        _exit(127);
+    }
+    int status = -1;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return 1;
+    if (WIFSIGNALED(status))
+        print_error("%s: ended by signal %d\n", names[isa], WTERMSIG(status));
+    return status != 0;
+}
+
+int main(int argc, char **argv)
+{
+    bool here = false;
+    for (int i = 1; i < argc; i++) {
+        full = full || strcmp(argv[i], "--full") == 0;
+        here = here || strcmp(argv[i], "--here") == 0;
+    }
+    if (here)
+        return run();
+    int failed = 0;
+    for (int isa = 0; isa <= (int)tw__isa_best(); isa++)
+        failed += run_child(argv[0], (tw__isa)isa);
+    return failed != 0;
+}

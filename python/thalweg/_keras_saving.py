@@ -39,7 +39,9 @@ def load_h5(filepath, compile):
 
 
 def load_directory(filepath, compile):
-    """The model of a SavedModel, compiled as it was; its optimizer begins anew, as in Keras."""
+    """The model of a SavedModel, compiled as it was; its optimizer begins anew, as in Keras. A SavedModel without Keras objects is loaded as such."""
+    if not keras.models._object_count(filepath):
+        return tf.saved_model.load(filepath)
     model = keras.models._load_model(filepath, False)
     if compile:
         _compile(model, filepath, "save file")

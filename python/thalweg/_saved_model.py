@@ -80,6 +80,8 @@ class LoadedFunction(_function.ConcreteFunction):
             raise TypeError("signature_wrapper(%s) takes %d positional arguments, got %d." % (", ".join(self._names), self._positional, len(args)))
         return super().__call__(*args, **kwargs)
 
+    structured_outputs = property(lambda self: self._results)
+
     def __repr__(self):
         return "<ConcreteFunction %s at 0x%X>" % (self.pretty_printed_signature(verbose=False), id(self))
 

@@ -17,12 +17,32 @@ static void drop_children(void *self)
     tw__free(children);
 }
 
+static void drop_slots(tw_trackable *trackable)
+{
+    size_t count = trackable->slot_count;
+    tw__slot *slots = trackable->slots;
+    trackable->slot_count = trackable->slot_capacity = 0;
+    trackable->slots = NULL;
+    for (size_t i = 0; i < count; i++) {
+        tw__free(slots[i].name);
+        tw_release(slots[i].variable);
+        tw_release(slots[i].object);
+    }
+    tw__free(slots);
+}
+
+static void clear(void *self)
+{
+    drop_children(self);
+    drop_slots(self);
+}
+
 static void destroy(void *self)
 {
     tw_trackable *trackable = self;
     if (trackable->pending && tw__trackable_hook.forget)
         tw__trackable_hook.forget(trackable);
-    drop_children(self);
+    clear(self);
 }
 
 static void visit(void *self, tw__visitor visitor, void *context)
@@ -30,10 +50,14 @@ static void visit(void *self, tw__visitor visitor, void *context)
     tw_trackable *trackable = self;
     for (size_t i = 0; i < trackable->child_count; i++)
         visitor(context, trackable->children[i].object);
+    for (size_t i = 0; i < trackable->slot_count; i++) {
+        visitor(context, trackable->slots[i].variable);
+        visitor(context, trackable->slots[i].object);
+    }
 }
 
 const tw_class tw__trackable_class = {
-    .name = "Trackable", .size = sizeof(tw_trackable), .destroy = destroy, .visit = visit, .clear = drop_children,
+    .name = "Trackable", .size = sizeof(tw_trackable), .destroy = destroy, .visit = visit, .clear = clear,
 };
 
 static tw__child *find(const tw_trackable *parent, const char *name)
@@ -65,6 +89,39 @@ tw_status tw__track(tw_trackable *parent, const char *name, void *object)
     }
     if (parent->pending && tw__trackable_hook.bind)
         return tw__trackable_hook.bind(parent, name, object);
+    return TW_OK;
+}
+
+static tw__slot *find_slot(const tw_trackable *owner, const void *variable, const char *name, size_t size)
+{
+    for (size_t i = 0; i < owner->slot_count; i++) {
+        tw__slot *slot = &owner->slots[i];
+        if ((const void *)slot->variable == variable && strlen(slot->name) == size && memcmp(slot->name, name, size) == 0)
+            return slot;
+    }
+    return NULL;
+}
+
+tw_trackable *tw__tracked_slot(const tw_trackable *owner, const void *variable, const char *name, size_t name_size)
+{
+    tw__slot *slot = find_slot(owner, variable, name, name_size);
+    return slot ? (tw_trackable *)slot->object : NULL;
+}
+
+tw_status tw__track_slot(tw_trackable *owner, void *variable, const char *name, void *object)
+{
+    tw__slot *slot = find_slot(owner, variable, name, strlen(name));
+    if (slot) {
+        tw__set(&slot->object, object);
+    } else {
+        TW_TRY(TW_GROW(owner->slots, owner->slot_capacity, owner->slot_count + 1));
+        char *copy = tw__strdup(name);
+        if (!copy)
+            return TW_RESOURCE_EXHAUSTED;
+        owner->slots[owner->slot_count++] = (tw__slot){ copy, tw_retain(variable), tw_retain(object) };
+    }
+    if (owner->pending && tw__trackable_hook.bind_slot)
+        return tw__trackable_hook.bind_slot(owner, variable, name, object);
     return TW_OK;
 }
 

@@ -1,8 +1,10 @@
 /* Writes the objects under a root as one bundle: the values of the variables in the order of their nodes, then the graph.
  *
  *     key of a value = names on the way from the root, each with . as .. and / as .S, joined by /, then /.ATTRIBUTES/VARIABLE_VALUE
+ *     key of a slot  = the variable's way, .OPTIMIZER_SLOT, the optimizer's way, the slot's name, then the same
  *     graph          = TrackableObjectGraph { 1 nodes { 1 children { 1 node_id, 2 local_name },
- *                      2 attributes { 1 name, 2 full_name, 3 checkpoint_key }, 5 has_checkpoint_values { 1 value } } }
+ *                      2 attributes { 1 name, 2 full_name, 3 checkpoint_key },
+ *                      3 slot_variables { 1 original_variable_node_id, 2 slot_name, 3 slot_variable_node_id }, 5 has_checkpoint_values { 1 value } } }
  *
  * A variable's value is taken once, as the tensor it is at that moment, and written from its own memory. */
 #include "codec/codec.h"
@@ -24,7 +26,8 @@ typedef struct parts {
     tw__text graph, node, part, key;
 } parts;
 
-tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key)
+/* The names on the way from the root. */
+static tw_status add_way(const tw__walk *walk, size_t node, tw__text *key)
 {
     size_t *path = NULL, capacity = 0, depth = 0;
     for (size_t n = node; n != 0; n = walk->nodes[n].parent) {
@@ -34,15 +37,45 @@ tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key)
         }
         path[depth++] = n;
     }
-    tw__text_clear(key);
     while (depth-- > 0) {
         add_escaped(key, walk->nodes[path[depth]].name);
         if (depth > 0)
             tw__text_add(key, "/");
     }
     tw__free(path);
+    return TW_OK;
+}
+
+tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key)
+{
+    const tw__walk_node *own = &walk->nodes[node];
+    tw__text_clear(key);
+    TW_TRY(add_way(walk, own->variable ? own->variable : node, key));
+    if (own->variable) {
+        tw__text_add(key, "/" TW__SLOT_NAME "/");
+        TW_TRY(add_way(walk, own->parent, key));
+        tw__text_add(key, own->parent ? "/" : "");
+        add_escaped(key, own->name);
+    }
     tw__text_add(key, "/.ATTRIBUTES/" TW__VALUE_NAME);
     return key->failed ? tw__error_status() : TW_OK;
+}
+
+void tw__walk_write_slots(const tw__walk *walk, size_t node, tw__text *text)
+{
+    tw__text part = { 0 };
+    for (size_t i = 0; walk->nodes[node].object->slot_count && i < walk->count; i++) {
+        const tw__walk_node *slot = &walk->nodes[i];
+        if (!slot->variable || slot->parent != node)
+            continue;
+        tw__text_clear(&part);
+        tw__proto_add_varint(&part, 1, slot->variable);
+        tw__proto_add_bytes(&part, 2, slot->name, strlen(slot->name));
+        tw__proto_add_varint(&part, 3, i);
+        tw__proto_add_bytes(text, 3, part.data, part.size);
+    }
+    text->failed |= part.failed;
+    tw__text_free(&part);
 }
 
 /* Marks the nodes that hold a value or lead to one. Children have higher numbers but for cycles, so one pass backwards is
@@ -52,7 +85,7 @@ static bool *find_values(const tw__walk *walk)
     bool *values = tw__alloc_array(walk->count, sizeof *values);
     bool changed = values != NULL;
     for (size_t i = 0; values && i < walk->count; i++)
-        values[i] = tw__holds_value(walk->nodes[i].object);
+        values[i] = tw__holds_value(walk->nodes[i].object) || walk->nodes[i].object->slot_count;
     while (changed) {
         changed = false;
         for (size_t node = walk->count; node-- > 0;) {
@@ -94,6 +127,7 @@ static tw_status add_node(parts *p, const tw__walk *walk, size_t node, bool has_
         tw__proto_add_bytes(&p->part, 3, p->key.data, p->key.size);
         tw__proto_add_bytes(&p->node, 2, p->part.data, p->part.size);
     }
+    tw__walk_write_slots(walk, node, &p->node);
     tw__proto_add_bytes(&p->node, 5, "\x08\x01", has_values ? 2 : 0);
     tw__proto_add_bytes(&p->graph, 1, p->node.data, p->node.size);
     return p->graph.failed || p->node.failed || p->part.failed ? tw__error_status() : TW_OK;

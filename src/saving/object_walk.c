@@ -65,7 +65,27 @@ static tw_status add(tw__walk *walk, tw_trackable *object, size_t parent, const 
 {
     TW_TRY(TW_GROW(walk->nodes, walk->capacity, walk->count + 1));
     TW_TRY(tw__pointer_map_put(&walk->ids, object, (int64_t)walk->count));
-    walk->nodes[walk->count++] = (tw__walk_node){ object, parent, name };
+    walk->nodes[walk->count++] = (tw__walk_node){ object, parent, name, 0 };
+    return TW_OK;
+}
+
+/* The node's slots: name by name, for the variables in their order. */
+static tw_status add_slots(tw__walk *walk, size_t node, size_t count)
+{
+    const tw_trackable *owner = walk->nodes[node].object;
+    for (size_t first = 0; first < owner->slot_count; first++) {
+        const char *name = owner->slots[first].name;
+        bool again = false;
+        for (size_t i = 0; i < first; i++)
+            again |= strcmp(owner->slots[i].name, name) == 0;
+        for (size_t variable = 1; !again && variable < count; variable++) {
+            tw_trackable *slot = tw__tracked_slot(owner, walk->nodes[variable].object, name, strlen(name));
+            if (!slot || tw__pointer_map_get(&walk->ids, slot, -1) >= 0)
+                continue;
+            TW_TRY(add(walk, slot, node, name));
+            walk->nodes[walk->count - 1].variable = variable;
+        }
+    }
     return TW_OK;
 }
 
@@ -81,6 +101,9 @@ tw_status tw__walk_objects(tw__walk *walk, const tw__saving_view *view)
                 TW_TRY(add(walk, (tw_trackable *)child->object, node, child->name));
         }
     }
+    size_t count = walk->count;
+    for (size_t node = 0; node < count; node++)
+        TW_TRY(add_slots(walk, node, count));
     return TW_OK;
 }
 

@@ -3,6 +3,9 @@
  *     file (root) ── model ── kernel          bound[node] = object, while both live
  *     here (root) ── model                    "kernel" waits on `model` until a child of that name is tracked
  *
+ * Slots (what an optimizer keeps for a variable) are no children: they are bound when their owner and their variable are. The owner waits for
+ * those that do not exist yet under the name TW__SLOT_NAME, which no child has.
+ *
  * An object's `pending` is a tw__waiting: the restores whose children it waits for, where it stands in `bound`, and which restore gave
  * it its value last. Of several restores the newest wins, in whatever order things come. The bundle stays open (so its files may be
  * removed meanwhile) until nothing waits for it any more. When a restore ends with values that found no object, it says so. */
@@ -249,13 +252,61 @@ static tw_status visit_children(binding *w, size_t node, tw_trackable *object)
     return TW_OK;
 }
 
+/* Binds the slots of the node's object that exist; how many of those with a value do not. */
+static tw_status visit_slots(binding *w, size_t node, size_t *missing)
+{
+    tw__restore *restore = w->restore;
+    const tw__saved_node *saved = &restore->graph.nodes[node];
+    for (size_t i = 0; i < saved->slot_count; i++) {
+        const tw__saved_slot *slot = &saved->slots[i];
+        const tw_trackable *variable = restore->bound[slot->variable];
+        if (restore->bound[slot->node])
+            continue;
+        tw_trackable *own = variable ? tw__tracked_slot(restore->bound[node], variable, slot->name.data, slot->name.size) : NULL;
+        if (own)
+            TW_TRY(bind_node(w, slot->node, own));
+        else
+            *missing += has_values(&restore->graph.nodes[slot->node]);
+    }
+    return TW_OK;
+}
+
+static bool waits_for_slots(const tw__restore *restore, const tw_trackable *object)
+{
+    const tw__waiting *waiting = object->pending;
+    for (size_t i = 0; i < waiting->deferred_count; i++) {
+        if (waiting->deferred[i].restore == restore && strcmp(waiting->deferred[i].name, TW__SLOT_NAME) == 0)
+            return true;
+    }
+    return false;
+}
+
+static tw_status visit_all_slots(binding *w)
+{
+    tw__restore *restore = w->restore;
+    for (size_t node = 0; node < restore->graph.count; node++) {
+        tw_trackable *owner = restore->graph.nodes[node].slot_count ? restore->bound[node] : NULL;
+        size_t missing = 0;
+        if (!owner)
+            continue;
+        TW_TRY(visit_slots(w, node, &missing));
+        if (missing && !waits_for_slots(restore, owner))
+            TW_TRY(defer(restore, node, owner, (tw__saved_text){ TW__SLOT_NAME, strlen(TW__SLOT_NAME) }));
+    }
+    return TW_OK;
+}
+
 static tw_status run(binding *w)
 {
-    while (w->next < w->count) {
-        size_t node = w->queue[w->next++];
-        tw_trackable *object = w->restore->bound[node];
-        TW_TRY(gather(w, node, object));
-        TW_TRY(visit_children(w, node, object));
+    for (int round = 0; round < 2; round++) { /* slots have no slots */
+        while (w->next < w->count) {
+            size_t node = w->queue[w->next++];
+            tw_trackable *object = w->restore->bound[node];
+            TW_TRY(gather(w, node, object));
+            TW_TRY(visit_children(w, node, object));
+        }
+        if (round == 0)
+            TW_TRY(visit_all_slots(w));
     }
     if (w->assignment_count == 0)
         return TW_OK;
@@ -319,6 +370,28 @@ tw_status tw__restore_waiting(tw_trackable *parent, const char *name, tw_trackab
     }
     tw__free(due);
     return status;
+}
+
+static tw_status bind_slot(tw_trackable *owner, tw_trackable *variable, const char *name, tw_trackable *slot)
+{
+    tw__waiting *waiting = owner->pending;
+    tw__restore *newest = NULL;
+    size_t found = 0;
+    for (size_t i = 0; i < waiting->deferred_count; i++) {
+        const struct tw__deferral *deferral = &waiting->deferred[i];
+        tw__restore *restore = deferral->restore;
+        if (strcmp(deferral->name, TW__SLOT_NAME) != 0 || (newest && restore->uid < newest->uid))
+            continue;
+        const tw__saved_node *saved = &restore->graph.nodes[deferral->node];
+        for (size_t k = 0; k < saved->slot_count; k++) {
+            if (restore->bound[saved->slots[k].variable] == variable && strlen(name) == saved->slots[k].name.size &&
+                memcmp(name, saved->slots[k].name.data, saved->slots[k].name.size) == 0) {
+                newest = restore;
+                found = saved->slots[k].node;
+            }
+        }
+    }
+    return newest ? bind_position(newest, found, slot) : TW_OK;
 }
 
 static tw_status pass_on(tw__restore *restore, tw_trackable *child)
@@ -401,7 +474,7 @@ tw__restore *tw__restore_start(const char *prefix, const tw__saving_view *view)
     tw__restore *restore = tw__object_new(&restore_class);
     if (!restore)
         return NULL;
-    tw__trackable_hook = (tw__trackable_hooks){ .bind = bind, .forget = forget };
+    tw__trackable_hook = (tw__trackable_hooks){ .bind = bind, .bind_slot = bind_slot, .forget = forget };
     restore->uid = ++last_uid;
     restore->prefix = tw__strdup(prefix);
     tw_status status = restore->prefix ? tw__restore_hold(restore) : TW_RESOURCE_EXHAUSTED;

@@ -33,7 +33,8 @@ typedef enum tw__object_kind {
 
 typedef struct tw__object_message {
     tw__saved_child *children;
-    size_t child_count, child_capacity;
+    tw__saved_slot *slots;
+    size_t child_count, child_capacity, slot_count, slot_capacity;
     tw__object_kind kind;
     tw_string body;            /* the message of that kind */
     tw_string registered_name;

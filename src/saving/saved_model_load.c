@@ -297,6 +297,13 @@ static tw_status connect(loading *l)
             tw__free(name);
             TW_TRY(status);
         }
+        for (size_t k = 0; k < node->slot_count; k++) {
+            const tw__saved_slot *slot = &node->slots[k];
+            char *name = tw__strndup(slot->name.data, slot->name.size);
+            tw_status status = name ? tw__track_slot(l->objects[i], l->objects[slot->variable], name, l->objects[slot->node]) : TW_RESOURCE_EXHAUSTED;
+            tw__free(name);
+            TW_TRY(status);
+        }
     }
     for (size_t i = 0; i < l->message.concrete_count; i++) {
         tw_saved_concrete *concrete = l->concretes[i];

@@ -106,6 +106,22 @@ static tw_status read_child(const tw__saved_model_message *m, tw__object_message
     return proto.failed ? damaged(m, "object_graph_def.nodes.children") : TW_OK;
 }
 
+static tw_status read_slot(const tw__saved_model_message *m, tw__object_message *node, const tw__proto_field *field)
+{
+    tw__proto proto = tw__proto_nested(field);
+    tw__proto_field f;
+    TW_TRY(TW_GROW(node->slots, node->slot_capacity, node->slot_count + 1));
+    tw__saved_slot *slot = &node->slots[node->slot_count++];
+    *slot = (tw__saved_slot){ .name = { "", 0 } };
+    while (tw__proto_next(&proto, &f)) {
+        if ((f.number == 1 || f.number == 3) && f.wire == TW_WIRE_VARINT)
+            *(f.number == 1 ? &slot->variable : &slot->node) = f.value > SIZE_MAX ? SIZE_MAX : (size_t)f.value;
+        else if (f.number == 2 && f.wire == TW_WIRE_BYTES)
+            slot->name = (tw__saved_text){ (const char *)f.data, f.size };
+    }
+    return proto.failed ? damaged(m, "object_graph_def.nodes.slot_variables") : TW_OK;
+}
+
 static tw_status read_node(tw__saved_model_message *m, const tw__proto_field *field)
 {
     TW_TRY(TW_GROW(m->nodes, m->node_capacity, m->node_count + 1));
@@ -118,6 +134,8 @@ static tw_status read_node(tw__saved_model_message *m, const tw__proto_field *fi
             continue;
         if (f.number == 1) {
             TW_TRY(read_child(m, node, &f));
+        } else if (f.number == 3) {
+            TW_TRY(read_slot(m, node, &f));
         } else if (f.number == 13) {
             node->registered_name = string_of(&f);
         } else if ((f.number >= 4 && f.number <= 10) || f.number == 12) {
@@ -165,9 +183,25 @@ static tw_status read_concrete(tw__saved_model_message *m, const tw__proto_field
     return proto.failed ? damaged(m, what) : TW_OK;
 }
 
+/* What slots are, and what they belong to, are variables. */
+static tw_status check_slots(const tw__saved_model_message *m, size_t number)
+{
+    const tw__object_message *node = &m->nodes[number];
+    for (size_t k = 0; k < node->slot_count; k++) {
+        size_t ids[] = { node->slots[k].variable, node->slots[k].node };
+        for (int i = 0; i < 2; i++) {
+            if (ids[i] >= m->node_count || m->nodes[ids[i]].kind != TW_OBJECT_VARIABLE)
+                return tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].slot_variables[%zu].%s is %zu, which is no variable", m->path, number, k,
+                                i ? "slot_variable_node_id" : "original_variable_node_id", ids[i]);
+        }
+    }
+    return TW_OK;
+}
+
 static tw_status check_numbers(const tw__saved_model_message *m)
 {
     for (size_t i = 0; i < m->node_count; i++) {
+        TW_TRY(check_slots(m, i));
         for (size_t k = 0; k < m->nodes[i].child_count; k++) {
             if (m->nodes[i].children[k].node >= m->node_count)
                 return tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[%zu].children[%zu].node_id is %zu, but there are %zu nodes", m->path, i, k,
@@ -350,8 +384,10 @@ tw_status tw__saved_model_message_read(tw__saved_model_message *m, const char *d
 
 void tw__saved_model_message_free(tw__saved_model_message *m)
 {
-    for (size_t i = 0; i < m->node_count; i++)
+    for (size_t i = 0; i < m->node_count; i++) {
         tw__free(m->nodes[i].children);
+        tw__free(m->nodes[i].slots);
+    }
     for (size_t i = 0; i < m->concrete_count; i++)
         tw__free(m->concretes[i].bound);
     for (size_t i = 0; i < m->signature_count; i++) {

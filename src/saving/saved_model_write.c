@@ -149,6 +149,7 @@ static tw_status write_object(tw__text *text, const tw__model_writing *w, size_t
         tw__put_text(&part, 2, child->name);
         tw__put_message(text, 1, &part);
     }
+    tw__walk_write_slots(w->walk, node, text);
     if (tw__holds_value(object)) {
         write_variable(text, (const tw_variable *)object);
     } else if (tw__is(object, &tw__class_saved_function)) {

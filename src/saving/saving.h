@@ -13,6 +13,7 @@
 
 #define TW__GRAPH_KEY "_CHECKPOINTABLE_OBJECT_GRAPH"
 #define TW__VALUE_NAME "VARIABLE_VALUE"
+#define TW__SLOT_NAME ".OPTIMIZER_SLOT"
 
 /* "WARNING:tensorflow:…" on stderr. */
 /* As Python's repr() prints it: a variable with its value, other objects by their class. */
@@ -41,11 +42,12 @@ typedef struct tw__walk_node {
     tw_trackable *object; /* borrowed */
     size_t parent;        /* on the shortest way from the root, with */
     const char *name;     /* the object's name there; the root has NULL */
+    size_t variable;      /* not 0: the object is a slot of the parent that belongs to this node; variables are no roots */
 } tw__walk_node;
 
 typedef struct tw__walk {
     tw__saving_view view;
-    tw__walk_node *nodes; /* breadth-first */
+    tw__walk_node *nodes; /* breadth-first; slots stand behind all others */
     size_t count, capacity;
     tw__pointer_map ids;
 } tw__walk;
@@ -56,6 +58,8 @@ const tw__child *tw__walk_child(const tw__walk *walk, size_t node, size_t index)
 bool tw__holds_value(const tw_trackable *object);
 /* The key of a variable's value in the checkpoint. */
 tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key);
+/* The field slot_variables of the node, as both object graphs have it. */
+void tw__walk_write_slots(const tw__walk *walk, size_t node, tw__text *text);
 
 /* ---- writing (object_save.c) ---- */
 tw_status tw__save_objects(const tw__saving_view *view, const char *prefix);

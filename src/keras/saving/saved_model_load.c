@@ -23,45 +23,113 @@ static void make_tuples(tw_value *value)
     *value = tuple;
 }
 
-/* The JSON of node 0, as a value. */
-static tw_status read_root(const char *directory, tw_value *metadata)
+/* What a file says of one Keras object. */
+typedef struct keras_node {
+    uint64_t id;
+    tw_string path, json; /* "root.layer-0" */
+} keras_node;
+typedef tw_status (*keras_visitor)(void *context, const keras_node *node);
+
+static tw_status each_of_file(const char *path, keras_visitor visit, void *context)
 {
-    char *path = tw__path_join(directory, "keras_metadata.pb");
     size_t size = 0;
-    *metadata = (tw_value){ .kind = TW_VALUE_NONE };
-    if (path && !tw__path_exists(path)) {
-        tw__free(path);
-        return tw__fail(TW_VALUE_ERROR, "Unable to create a Keras model from SavedModel at %s. This SavedModel was exported with `tf.saved_model.save`, and "
-                        "lacks the Keras metadata file. Please save your Keras model by calling `model.save`or `tf.keras.models.save_model`. Note that "
-                        "you can still load this SavedModel with `tf.saved_model.load`.", directory);
-    }
-    char *bytes = path ? tw__file_read_all(path, (size_t)1 << 30, &size) : NULL;
+    char *bytes = tw__file_read_all(path, (size_t)1 << 30, &size);
     tw_status status = bytes ? TW_OK : tw__error_status();
     tw__proto proto = tw__proto_read(bytes, size);
     tw__proto_field f, g;
-    while (status == TW_OK && metadata->kind == TW_VALUE_NONE && tw__proto_next(&proto, &f)) {
+    while (status == TW_OK && tw__proto_next(&proto, &f)) {
         if (f.number != 1 || f.wire != TW_WIRE_BYTES)
             continue;
         tw__proto node = tw__proto_nested(&f);
-        uint64_t id = 0;
-        tw_string json = { "", 0 };
+        keras_node found = { 0, { "", 0 }, { "", 0 } };
         while (tw__proto_next(&node, &g)) {
             if (g.number == 2 && g.wire == TW_WIRE_VARINT)
-                id = g.value;
-            else if (g.number == 5 && g.wire == TW_WIRE_BYTES)
-                json = (tw_string){ (const char *)g.data, g.size };
+                found.id = g.value;
+            else if ((g.number == 3 || g.number == 5) && g.wire == TW_WIRE_BYTES)
+                *(g.number == 3 ? &found.path : &found.json) = (tw_string){ (const char *)g.data, g.size };
         }
-        if (node.failed)
-            status = tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path);
-        else if (id == 0)
-            status = tw__value_parse(json.data, json.size, metadata);
+        status = node.failed ? tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path) : visit(context, &found);
     }
-    if (status == TW_OK && metadata->kind != TW_VALUE_DICT)
-        status = tw__fail(TW_DATA_LOSS, "%s: there is no metadata of the root", path);
-    make_tuples(metadata);
+    if (status == TW_OK && proto.failed)
+        status = tw__fail(TW_DATA_LOSS, "%s: the field nodes can't be read: the file is damaged", path);
     tw__free(bytes);
+    return status;
+}
+
+/* Files of TensorFlow before 2.5 have the metadata in the object graph, which tells no paths. */
+static tw_status each_of_objects(const char *directory, keras_visitor visit, void *context)
+{
+    tw__saved_model_message message;
+    tw_status status = tw__saved_model_message_read(&message, directory, NULL, 0);
+    for (size_t i = 0; status == TW_OK && i < message.node_count; i++) {
+        const tw__object_message *node = &message.nodes[i];
+        tw__proto proto = tw__proto_read(node->body.data, node->body.size);
+        tw__proto_field f;
+        bool keras = false;
+        keras_node found = { i, { "", 0 }, { "", 0 } };
+        while (node->kind == TW_OBJECT_USER && tw__proto_next(&proto, &f)) {
+            if (f.number == 1 && f.wire == TW_WIRE_BYTES)
+                keras = f.size > 10 && memcmp(f.data, "_tf_keras_", 10) == 0;
+            else if (f.number == 3 && f.wire == TW_WIRE_BYTES)
+                found.json = (tw_string){ (const char *)f.data, f.size };
+        }
+        if (keras && !found.json.size)
+            status = tw__fail(TW_VALUE_ERROR, "Unable to create a Keras model from SavedModel at %s. This SavedModel was exported with "
+                              "`tf.saved_model.save`, and lacks the Keras metadata file. Please save your Keras model by calling `model.save`or "
+                              "`tf.keras.models.save_model`. Note that you can still load this SavedModel with `tf.saved_model.load`.", directory);
+        else if (keras)
+            status = visit(context, &found);
+    }
+    tw__saved_model_message_free(&message);
+    return status;
+}
+
+/* Every Keras object of a SavedModel. *old: there is no file of metadata. */
+static tw_status each_keras_node(const char *directory, keras_visitor visit, void *context, bool *old)
+{
+    char *path = tw__path_join(directory, "keras_metadata.pb");
+    if (!path)
+        return TW_RESOURCE_EXHAUSTED;
+    *old = !tw__path_exists(path);
+    tw_status status = *old ? each_of_objects(directory, visit, context) : each_of_file(path, visit, context);
     tw__free(path);
     return status;
+}
+
+static tw_status take_root(void *context, const keras_node *node)
+{
+    tw_value *metadata = context;
+    return node->id == 0 && metadata->kind == TW_VALUE_NONE ? tw__value_parse(node->json.data, node->json.size, metadata) : TW_OK;
+}
+
+/* The JSON of node 0, as a value. */
+static tw_status read_root(const char *directory, tw_value *metadata)
+{
+    bool old = false;
+    *metadata = (tw_value){ .kind = TW_VALUE_NONE };
+    TW_TRY(each_keras_node(directory, take_root, metadata, &old));
+    if (old)
+        tw__log("WARNING", "SavedModel saved prior to TF 2.5 detected when loading Keras model. Please ensure that you are saving the model with "
+                "model.save() or tf.keras.models.save_model(), *NOT* tf.saved_model.save(). To confirm, there should be a file named "
+                "\"keras_metadata.pb\" in the SavedModel directory.");
+    if (metadata->kind != TW_VALUE_DICT)
+        return tw__fail(TW_VALUE_ERROR, "%s: the root of this SavedModel is no Keras object; load it with `tf.saved_model.load`", directory);
+    make_tuples(metadata);
+    return TW_OK;
+}
+
+static tw_status count_node(void *context, const keras_node *node)
+{
+    (void)node;
+    ++*(int64_t *)context;
+    return TW_OK;
+}
+
+TW_API(keras_object_count, "keras.models._object_count(filepath: str) -> int", "How many Keras objects a SavedModel holds.")
+{
+    int64_t count = 0;
+    bool old;
+    return each_keras_node(args->filepath, count_node, &count, &old) == TW_OK ? count : -1;
 }
 
 /* ---- of the config ---- */
@@ -151,20 +219,102 @@ static tw_tensor *call_revived(tw_model *self, tw_tensor *input, int training, v
     return NULL;
 }
 
-/* A list of a file as one whose variables count as the model's. */
-static tw_trackable *child_of_model(tw_object *object)
+/* What is made of the file's objects: lists whose variables count as the model's, and layers that call the functions they were saved with. */
+typedef struct reviving {
+    tw_saved_object *root;
+    tw__pointer_map names; /* object -> place in the list */
+    char **list;           /* names of layers */
+    size_t count, capacity;
+    tw__pointer_map made;  /* object -> layer or container, borrowed from `keep` */
+    tw_trackable **keep;
+    size_t keep_count, keep_capacity;
+} reviving;
+
+/* Follows "root.layer-0"; NULL: there is no such object. */
+static tw_trackable *find_by_path(const reviving *r, tw_string path)
 {
-    if (!tw__is(object, &tw__class_saved_object) || strcmp(((const tw_saved_object *)object)->identifier, "trackable_list_wrapper") != 0)
-        return tw_retain(object);
-    const tw_trackable *list = &((const tw_saved_object *)object)->trackable;
-    tw_trackable *container = tw__container_new();
-    for (size_t i = 0; container && i < list->child_count; i++) {
-        if (tw__track(container, list->children[i].name, list->children[i].object) != TW_OK) {
-            tw_release(container);
-            return NULL;
-        }
+    tw_trackable *at = &r->root->trackable;
+    const char *end = path.data + path.size, *from = memchr(path.data, '.', path.size);
+    while (at && from && from < end) {
+        const char *dot = memchr(from + 1, '.', (size_t)(end - from - 1)), *stop = dot ? dot : end;
+        char *name = tw__strndup(from + 1, (size_t)(stop - from - 1));
+        at = name ? tw__tracked(at, name) : NULL;
+        tw__free(name);
+        from = dot;
     }
-    return container;
+    return at;
+}
+
+static tw_status note_layer(void *context, const keras_node *node)
+{
+    reviving *r = context;
+    tw_trackable *object = node->id && node->path.size ? find_by_path(r, node->path) : NULL;
+    tw_value metadata = { .kind = TW_VALUE_NONE };
+    if (!object || !tw__is(object, &tw__class_saved_object) || !strstr(((tw_saved_object *)object)->identifier, "_tf_keras_") ||
+        strstr(((tw_saved_object *)object)->identifier, "metric"))
+        return TW_OK;
+    TW_TRY(tw__value_parse(node->json.data, node->json.size, &metadata));
+    const char *name = metadata.kind == TW_VALUE_DICT ? tw__value_text(&metadata, "name") : NULL;
+    tw_status status = TW_GROW(r->list, r->capacity, r->count + 1);
+    if (status == TW_OK && (r->list[r->count] = tw__strdup(name ? name : "layer")))
+        status = tw__pointer_map_put(&r->names, object, (int64_t)r->count++);
+    tw_value_free(&metadata);
+    return status;
+}
+
+/* Borrowed. */
+static tw_trackable *revived(reviving *r, tw_trackable *object, int depth);
+
+static tw_status revive_children(reviving *r, tw_trackable *into, const tw_trackable *from, int depth)
+{
+    for (size_t i = 0; i < from->child_count; i++) {
+        const char *name = from->children[i].name;
+        if (from == &r->root->trackable && (strcmp(name, "signatures") == 0 || strcmp(name, "optimizer") == 0))
+            continue;
+        tw_trackable *child = revived(r, (tw_trackable *)from->children[i].object, depth);
+        TW_TRY(child ? tw__track(into, name, child) : tw__error_status());
+    }
+    return TW_OK;
+}
+
+static void note_input(tw_layer *model);
+
+static tw_trackable *revived(reviving *r, tw_trackable *object, int depth)
+{
+    int64_t named = tw__pointer_map_get(&r->names, object, -1), place = tw__pointer_map_get(&r->made, object, -1);
+    bool list = tw__is(object, &tw__class_saved_object) && strcmp(((const tw_saved_object *)object)->identifier, "trackable_list_wrapper") == 0;
+    if (place >= 0)
+        return r->keep[place];
+    if ((named < 0 && !list) || depth > 100)
+        return object;
+    tw_layer *layer = named >= 0 ? tw_model_new(call_revived, NULL, .name = r->list[named]) : NULL;
+    tw_trackable *made = named >= 0 ? &layer->trackable : tw__container_new();
+    bool kept = made && TW_GROW(r->keep, r->keep_capacity, r->keep_count + 1) == TW_OK;
+    if (!kept) {
+        tw_release(made);
+        return NULL;
+    }
+    r->keep[r->keep_count] = made;
+    if (tw__pointer_map_put(&r->made, object, (int64_t)r->keep_count++) != TW_OK || revive_children(r, made, object, depth + 1) != TW_OK)
+        return NULL;
+    if (layer) {
+        layer->built = true;
+        note_input(layer);
+    }
+    return made;
+}
+
+static void reviving_end(reviving *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        tw__free(r->list[i]);
+    for (size_t i = 0; i < r->keep_count; i++)
+        tw_release(r->keep[i]);
+    tw__free(r->list);
+    tw__free(r->keep);
+    tw__pointer_map_free(&r->names);
+    tw__pointer_map_free(&r->made);
+    tw_release(r->root);
 }
 
 /* What the model was called with when it was saved. */
@@ -183,23 +333,18 @@ static void note_input(tw_layer *model)
 
 static tw_layer *revive(const tw_value *metadata, const char *directory)
 {
-    tw_saved_object *root = tw__saved_model_load(directory, NULL, 0);
+    reviving r = { .root = tw__saved_model_load(directory, NULL, 0) };
     const char *name = tw__value_text(metadata, "name");
-    tw_layer *model = root ? tw_model_new(call_revived, NULL, .name = name) : NULL;
-    tw_status status = model ? TW_OK : tw__error_status();
-    for (size_t i = 0; status == TW_OK && i < root->trackable.child_count; i++) {
-        const char *name_of_child = root->trackable.children[i].name;
-        if (strcmp(name_of_child, "signatures") == 0 || strcmp(name_of_child, "optimizer") == 0)
-            continue;
-        tw_trackable *child = child_of_model(root->trackable.children[i].object);
-        status = child ? tw__track(&model->trackable, name_of_child, child) : tw__error_status();
-        tw_release(child);
-    }
+    tw_layer *model = r.root ? tw_model_new(call_revived, NULL, .name = name) : NULL;
+    bool old;
+    tw_status status = model ? each_keras_node(directory, note_layer, &r, &old) : tw__error_status();
+    if (status == TW_OK)
+        status = revive_children(&r, &model->trackable, &r.root->trackable, 0);
     if (model) {
         model->built = true;
         note_input(model);
     }
-    tw_release(root);
+    reviving_end(&r);
     if (status == TW_OK)
         return model;
     tw_release(model);

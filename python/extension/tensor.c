@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "extension.h"
+#include "keras/keras.h"
 
 enum { SPARE_LIMIT = 512 };
 
@@ -318,7 +319,30 @@ static PyObject *attribute_id(PyObject *self, void *unused)
     return PyLong_FromVoidPtr(TW_TENSOR(self));
 }
 
+/* The mask that Keras lets go along with a tensor, or None. */
+static PyObject *attribute_mask(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw_tensor *mask = tw__mask_of(TW_TENSOR(self));
+    return mask ? tw__py_wrap_tensor(tw_retain(mask)) : Py_NewRef(Py_None);
+}
+
+static int set_mask(PyObject *self, PyObject *value, void *unused)
+{
+    (void)unused;
+    tw_tensor *mask = value && value != Py_None ? tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT) : NULL;
+    if (!mask && PyErr_Occurred())
+        return -1;
+    tw_status status = tw__mask_set(TW_TENSOR(self), mask);
+    tw_release(mask);
+    if (status == TW_OK)
+        return 0;
+    tw__py_raise();
+    return -1;
+}
+
 static PyGetSetDef getters[] = {
+    { "_keras_mask", attribute_mask, set_mask, "The mask that goes along with the tensor, or None.", NULL },
     { "shape", attribute_shape, NULL, "The shape.", NULL },
     { "dtype", attribute_dtype, NULL, "The dtype.", NULL },
     { "ndim", attribute_ndim, NULL, "The number of dimensions.", NULL },

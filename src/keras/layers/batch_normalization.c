@@ -254,7 +254,27 @@ static tw_tensor *spread(const batch_normalization *layer, tw_tensor *value)
     return tw__reshape(value, &shape);
 }
 
-static tw_tensor *call_plain(batch_normalization *layer, tw_tensor *x, bool training)
+/* The moments of the batch over all axes but the layer's own; only where the mask is true, if there is one. */
+static tw_status batch_moments(const batch_normalization *layer, tw_tensor *x, tw_tensor *mask, tw_tensor **mean, tw_tensor **variance)
+{
+    int64_t others[TW_MAX_RANK], count = 0;
+    for (int i = 0; i < layer->rank; i++) {
+        bool own = false;
+        for (int k = 0; k < layer->axis_count; k++)
+            own |= layer->axes[k] == i;
+        if (!own)
+            others[count++] = i;
+    }
+    tw_ints axes = { others, count, true };
+    if (!mask)
+        return tw__moments(x, axes, layer->axis_count > 1, mean, variance);
+    tw_auto tw_tensor *last = tw_tensor_int(-1);
+    tw_auto tw_tensor *numbers = tw__call(&tw__op_Cast, TW_IN(mask), 1, TW_WITH(TW_A_TYPE("DstT", x->dtype)), 1);
+    tw_auto tw_tensor *weights = last && numbers ? TW_BINARY(ExpandDims, numbers, last) : NULL;
+    return weights ? tw__weighted_moments(x, axes, weights, layer->axis_count > 1, mean, variance) : tw__error_status();
+}
+
+static tw_tensor *call_plain(batch_normalization *layer, tw_tensor *x, tw_tensor *mask, bool training)
 {
     tw_layer *self = &layer->layer;
     tw_auto tw_tensor *gamma = layer->scale ? tw__layer_read(self, "gamma") : NULL;
@@ -263,15 +283,7 @@ static tw_tensor *call_plain(batch_normalization *layer, tw_tensor *x, bool trai
     if ((layer->scale && !gamma) || (layer->center && !beta))
         return NULL;
     if (training) {
-        int64_t others[TW_MAX_RANK], count = 0;
-        for (int i = 0; i < layer->rank; i++) {
-            bool own = false;
-            for (int k = 0; k < layer->axis_count; k++)
-                own |= layer->axes[k] == i;
-            if (!own)
-                others[count++] = i;
-        }
-        if (tw__moments(x, (tw_ints){ others, count, true }, layer->axis_count > 1, &mean, &variance) != TW_OK)
+        if (batch_moments(layer, x, mask, &mean, &variance) != TW_OK)
             return NULL;
         mean = if_rows(x, mean, NULL);
         variance = if_rows(x, variance, NULL);
@@ -296,13 +308,18 @@ static tw_tensor *call_plain(batch_normalization *layer, tw_tensor *x, bool trai
     return result;
 }
 
-static tw_tensor *norm_call(tw_layer *self, tw_tensor *input, int training)
+static tw_value norm_call(tw_layer *self, const tw_value *given, int training)
 {
     batch_normalization *layer = (batch_normalization *)self;
-    if (check_input(layer, &input->shape) != TW_OK)
-        return NULL;
+    tw_tensor *input = tw__value_first_tensor(&given[0]), *mask = tw__value_first_tensor(&given[2]);
+    if (!input)
+        tw__fail(TW_TYPE_ERROR, "BatchNormalization \"%s\" takes one tensor", self->name);
+    if (!input || check_input(layer, &input->shape) != TW_OK)
+        return (tw_value){ .kind = TW_VALUE_NONE };
     bool learns = training == 1 && self->trainable; /* a frozen layer keeps to its moving averages */
-    return layer->fused ? call_fused(layer, input, learns) : call_plain(layer, input, learns);
+    if (layer->fused && mask)
+        tw__log("WARNING", "Masking is not supported by the normalization of pictures: the mask is ignored by the layer \"%s\".", self->name);
+    return tw__value_tensor(layer->fused ? call_fused(layer, input, learns) : call_plain(layer, input, mask, learns));
 }
 
 static tw_status norm_output_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
@@ -324,7 +341,8 @@ static void norm_config(tw_layer *self, tw__dict *dict)
 }
 
 static const tw__layer_methods norm_methods = { .build = norm_build,
-                                                .call = norm_call,
+                                                .arguments = "inputs training mask",
+                                                .call_values = norm_call,
                                                 .output_shape = norm_output_shape,
                                                 .config = norm_config,
                                                 .own_config = " axis synchronized " };

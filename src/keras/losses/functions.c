@@ -81,7 +81,7 @@ static tw_tensor *sparse_losses(tw_tensor *labels, tw_tensor *logits)
     return losses;
 }
 
-/* Examples of the class that does not count have loss 0, whatever their logits are. */
+/* Examples of the class that does not count have loss 0, whatever their logits are, and a mask goes along that says which do. */
 static tw_tensor *sparse_ignoring(tw_tensor *labels, tw_tensor *logits, int64_t ignored)
 {
     tw_tensor *wide = tw__cast(labels, TW_INT64), *class_number = tw_tensor_int64(ignored), *zero = tw_tensor_int64(0);
@@ -91,6 +91,10 @@ static tw_tensor *sparse_ignoring(tw_tensor *labels, tw_tensor *logits, int64_t 
     tw_tensor *none = losses ? tw__float_scalar(losses->dtype, 0) : NULL;
     tw_tensor *mask = losses ? tw__reshape_like(tw_retain(counts), losses) : NULL;
     tw_tensor *output = none && mask ? tw__call(&tw__op_SelectV2, TW_IN(mask, losses, none), 3, NULL, 0) : NULL;
+    if (output && tw__mask_set(output, mask) != TW_OK) {
+        tw_release(output);
+        output = NULL;
+    }
     void *made[] = { wide, class_number, zero, counts, safe, losses, none, mask };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         tw_release(made[i]);

@@ -46,6 +46,27 @@ static tw_tensor *values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
     return output;
 }
 
+/* Which values count: what the mask of the predictions says, and that of the values themselves (classes that are ignored). NULL without an
+ * error: all do. A new reference. */
+static tw_tensor *mask_of(const tw_tensor *each, const tw_tensor *y_pred)
+{
+    tw_tensor *in = tw__mask_of(y_pred), *out = tw__mask_of(each);
+    return in && out ? TW_BINARY(LogicalAnd, in, out) : tw_retain(in ? in : out);
+}
+
+/* The weights of values of which only some count. In a mean over all values those that count weigh all / counting each, so that it becomes the
+ * mean over them. A new reference. */
+static tw_tensor *masked_weights(const tw_loss *self, const tw_tensor *each, tw_tensor *sample_weight, tw_tensor *mask)
+{
+    tw_auto tw_tensor *numbers = tw__cast(mask, each->dtype);
+    if (!numbers || self->reduction != TW_MEAN_LOSS)
+        return tw__mask_weights(sample_weight, numbers);
+    tw_auto tw_tensor *all = tw__count_scalar(numbers, numbers->dtype), *counting = tw__reduce_axis(&tw__op_Sum, numbers, TW_NO_INT, false);
+    tw_auto tw_tensor *share = all && counting ? TW_BINARY(RealDiv, all, counting) : NULL;
+    tw_auto tw_tensor *scaled = share ? TW_BINARY(Mul, numbers, share) : NULL;
+    return scaled ? tw__mask_weights(sample_weight, scaled) : NULL;
+}
+
 /* The values of the examples, weighted, as one number if the loss says so. Takes `each`. */
 static tw_tensor *reduced(const tw_loss *self, tw_tensor *each, tw_tensor *sample_weight)
 {
@@ -83,9 +104,16 @@ TW_METHOD(loss_call, "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_p
 {
     const char *name = args->self->name ? args->self->name : tw_class_name(args->self);
     tw__part part = tw__part_begin(NULL, strcmp(name, "<lambda>") == 0 ? "lambda" : *name == '_' ? name + 1 : name);
-    tw_tensor *each = values(args->self, args->y_true, args->y_pred);
+    tw_tensor *each = values(args->self, args->y_true, args->y_pred), *output = NULL;
+    bool masked = each && (tw__mask_of(args->y_pred) || tw__mask_of(each));
+    tw_auto tw_tensor *mask = masked ? mask_of(each, args->y_pred) : NULL;
+    tw_auto tw_tensor *weights = mask ? masked_weights(args->self, each, args->sample_weight, mask) : tw_retain(args->sample_weight);
+    if (!each || (masked && !weights)) {
+        tw_release(each);
+        return tw__part_result(&part, NULL);
+    }
     tw__part inner = tw__part_begin(NULL, "weighted_loss");
-    tw_tensor *output = tw__part_result(&inner, each ? reduced(args->self, each, args->sample_weight) : NULL);
+    output = tw__part_result(&inner, reduced(args->self, each, weights));
     return tw__part_result(&part, output);
 }
 

@@ -27,6 +27,8 @@ tw_tensor *tw__drop_last_axis(tw_tensor *tensor); /* of size 1 */
 tw_status tw__match_ranks(tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **true_out, tw_tensor **pred_out);
 /* Weights cast to the values' dtype, a last axis taken off or put on if the ranks differ by one; a new reference. */
 tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values);
+/* Weights times a mask that is already of numbers; without weights (NULL) the mask itself. A new reference. */
+tw_tensor *tw__mask_weights(tw_tensor *weights, tw_tensor *mask);
 tw_tensor *tw__float_scalar(tw_dtype dtype, double value);
 double tw__keras_epsilon(void); /* keras.backend.epsilon() */
 tw_tensor *tw__count_scalar(tw_tensor *tensor, tw_dtype dtype); /* how many elements it has; by ops where that is not known yet */

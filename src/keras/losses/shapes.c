@@ -94,3 +94,11 @@ tw_tensor *tw__match_weights(tw_tensor *weights, const tw_tensor *values)
     tw_release(cast);
     return output;
 }
+
+tw_tensor *tw__mask_weights(tw_tensor *weights, tw_tensor *mask)
+{
+    if (!weights || !mask)
+        return tw_retain(mask);
+    tw_auto tw_tensor *shaped = tw__match_weights(weights, mask);
+    return shaped ? TW_BINARY(Mul, shaped, mask) : NULL;
+}

@@ -63,19 +63,25 @@ static tw_status setup(confusion *self, tw_tensor *thresholds, double usual, con
 
 /* ---- a batch ---- */
 
-/* Predictions that are not among the k greatest of their row become very small. Takes x. */
+/* Predictions that are not among the k greatest of their row become very small; of equal ones the first count. Takes x. */
 static tw_tensor *keep_top(tw_tensor *x, int64_t k)
 {
     tw_auto tw_tensor *y_pred = x, *number = tw_tensor_int((int32_t)k);
     tw_tensor *found[2] = { NULL, NULL };
     int outputs = 2;
+    if (y_pred && (y_pred->shape.rank < 1 || y_pred->shape.dims[y_pred->shape.rank - 1] < 0)) {
+        tw__fail(TW_VALUE_ERROR, "top_k: y_pred has shape %s, expected a known number of classes", tw__shape_text(&y_pred->shape));
+        return NULL;
+    }
     if (!y_pred || !number || tw__apply(&tw__op_TopKV2, TW_IN(y_pred, number), 2, TW_WITH(TW_A_BOOL("sorted", false)), 1, found, &outputs) != TW_OK)
         return NULL;
-    tw_auto tw_tensor *least = tw__reduce_axis(&tw__op_Min, found[0], -1, true);
+    tw_auto tw_tensor *indices = found[1], *width = tw_tensor_int((int32_t)y_pred->shape.dims[y_pred->shape.rank - 1]);
     tw_release(found[0]);
-    tw_release(found[1]);
-    tw_tensor *kept = least ? TW_BINARY(GreaterEqual, y_pred, least) : NULL;
-    return TW_G3(SelectV2, kept, tw_retain(y_pred), tw_tensor_float(-1e10f));
+    tw_auto tw_tensor *on = tw_tensor_float(1), *off = tw_tensor_float(0);
+    tw_auto tw_tensor *hot = width && on && off ? tw__call(&tw__op_OneHot, TW_IN(indices, width, on, off), 4, NULL, 0) : NULL;
+    tw_auto tw_tensor *kept = hot ? tw__reduce_axis(&tw__op_Sum, hot, -2, false) : NULL;
+    tw_tensor *rest = kept ? TW_G2(Sub, tw_tensor_float(1), tw_retain(kept)) : NULL;
+    return TW_G2(AddV2, TW_G2(Mul, tw_retain(y_pred), tw_retain(kept)), TW_G2(Mul, tw_tensor_float(-1e10f), rest));
 }
 
 /* The class's column; takes x. */

@@ -60,38 +60,57 @@ tw_status tw__metric_add(tw_variable *variable, tw_tensor *value)
     return value ? tw__variable_update(variable, &tw__op_AssignAddVariableOp, value) : tw__error_status();
 }
 
-/* Values that have more axes than their weights are averaged over those. */
-static tw_tensor *average_to_rank(tw_tensor *values, int rank)
+/* Values that have more axes than their weights are averaged over those, or summed. */
+static tw_tensor *reduce_to_rank(tw_tensor *values, int rank, const tw_op *op)
 {
     tw_tensor *output = tw_retain(values);
     while (output && output->shape.rank > rank) {
-        tw_tensor *next = tw__reduce_axis(&tw__op_Mean, output, -1, false);
+        tw_tensor *next = tw__reduce_axis(op, output, -1, false);
         tw_release(output);
         output = next;
     }
     return output;
 }
 
-static tw_status update_weighted(tw_metric *metric, tw_tensor *given, tw_tensor *sample_weight)
+/* Whether weights spread over the values: a scalar, or of the same rank with 1 or the same number in every place. */
+static bool spreads(const tw_shape *weights, const tw_shape *values)
 {
-    tw_tensor *weights = tw__match_weights(sample_weight, given);
+    if (weights->rank == 0 || weights->rank < 0 || values->rank < 0)
+        return true;
+    if (weights->rank != values->rank)
+        return false;
+    for (int i = 0; i < weights->rank; i++) {
+        if (weights->dims[i] != 1 && weights->dims[i] >= 0 && values->dims[i] >= 0 && weights->dims[i] != values->dims[i])
+            return false;
+    }
+    return true;
+}
+
+tw_status tw__metric_weigh(tw_tensor *given, tw_tensor *sample_weight, bool sums, tw_tensor **weighted_sum, tw_tensor **weight_sum)
+{
+    tw_auto tw_tensor *weights = tw__match_weights(sample_weight, given);
     if (!weights)
         return tw__error_status();
-    tw_shape common;
-    bool fits = tw__shape_broadcast(&weights->shape, &given->shape, &common) && tw__shape_equal(&common, &given->shape);
-    tw_tensor *values = fits ? tw_retain(given) : average_to_rank(given, weights->shape.rank);
-    tw_tensor *ones = values ? TW_UNARY(OnesLike, values) : NULL;
-    tw_tensor *spread = ones ? TW_BINARY(Mul, ones, weights) : NULL;
-    tw_tensor *weighted = spread ? TW_BINARY(Mul, values, weights) : NULL;
-    tw_tensor *count = weighted ? tw__reduce_axis(&tw__op_Sum, spread, TW_NO_INT, false) : NULL;
-    tw_tensor *total = count ? tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false) : NULL;
-    tw_status status = total ? tw__metric_add(metric->total, total) : tw__error_status();
-    if (status == TW_OK)
-        status = tw__metric_add(metric->count, count);
-    void *made[] = { weights, values, ones, spread, weighted, count, total };
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        tw_release(made[i]);
-    return status;
+    bool fits = spreads(&weights->shape, &given->shape);
+    tw_auto tw_tensor *values = fits ? tw_retain(given) : reduce_to_rank(given, weights->shape.rank, sums ? &tw__op_Sum : &tw__op_Mean);
+    tw_auto tw_tensor *ones = values && fits ? TW_UNARY(OnesLike, values) : NULL;
+    tw_auto tw_tensor *spread = ones ? TW_BINARY(Mul, ones, weights) : fits ? NULL : tw_retain(weights);
+    tw_auto tw_tensor *weighted = values && spread ? TW_BINARY(Mul, values, weights) : NULL;
+    *weighted_sum = weighted ? tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false) : NULL;
+    if (!*weighted_sum || !weight_sum)
+        return *weighted_sum ? TW_OK : tw__error_status();
+    if ((*weight_sum = tw__reduce_axis(&tw__op_Sum, spread, TW_NO_INT, false)))
+        return TW_OK;
+    tw__set(weighted_sum, NULL);
+    return tw__error_status();
+}
+
+static tw_status update_weighted(tw_metric *metric, tw_tensor *given, tw_tensor *sample_weight)
+{
+    tw_auto tw_tensor *total = NULL, *count = NULL;
+    TW_TRY(tw__metric_weigh(given, sample_weight, false, &total, &count));
+    TW_TRY(tw__metric_add(metric->total, total));
+    return tw__metric_add(metric->count, count);
 }
 
 static tw_status update(tw_metric *metric, tw_tensor *given, tw_tensor *sample_weight)
@@ -207,8 +226,11 @@ static tw_status update_wrapped(tw_metric *metric, tw_tensor *y_true, tw_tensor 
     tw_tensor *matched_labels = NULL, *matched_predictions = NULL, *values = NULL;
     if (predictions && tw__match_ranks(labels, predictions, &matched_labels, &matched_predictions) == TW_OK)
         values = methods->values(metric, matched_labels, matched_predictions);
-    tw_status status = values ? update(metric, values, sample_weight) : tw__error_status();
-    void *made[] = { labels, predictions, matched_labels, matched_predictions, values };
+    tw_tensor *mask = values && tw__mask_of(values) ? tw__cast(tw__mask_of(values), values->dtype) : NULL; /* classes that are ignored */
+    tw_tensor *weights = mask ? tw__mask_weights(sample_weight, mask) : tw_retain(sample_weight);
+    bool good = values && (!tw__mask_of(values) || weights);
+    tw_status status = good ? update(metric, values, weights) : tw__error_status();
+    void *made[] = { labels, predictions, matched_labels, matched_predictions, values, mask, weights };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         tw_release(made[i]);
     return status;

@@ -228,11 +228,11 @@ TW_CLASS(metrics_sum, "keras.metrics.Sum(name: str = sum, dtype: dtype = None) -
 static tw_status sum_update(tw_metric *self, tw_tensor *given, tw_tensor *sample_weight)
 {
     tw_auto tw_tensor *values = tw__cast(given, self->layer.dtype);
-    tw_auto tw_tensor *weights = values && sample_weight ? tw__match_weights(sample_weight, values) : NULL;
-    if (!values || (sample_weight && !weights))
-        return tw__error_status();
-    tw_auto tw_tensor *weighted = weights ? TW_BINARY(Mul, values, weights) : tw_retain(values);
-    tw_auto tw_tensor *total = weighted ? tw__reduce_axis(&tw__op_Sum, weighted, TW_NO_INT, false) : NULL;
+    tw_auto tw_tensor *total = NULL;
+    if (values && sample_weight)
+        TW_TRY(tw__metric_weigh(values, sample_weight, true, &total, NULL));
+    else if (values)
+        total = tw__reduce_axis(&tw__op_Sum, values, TW_NO_INT, false);
     return tw__metric_add(((sum *)self)->total, total);
 }
 

@@ -139,7 +139,9 @@ tw_status tw__feed_open(tw__feed *f, const tw__feed_options *o, const char *who)
         status = read_class_weights(f, o->class_weight);
         if (!f->parts.weights) { /* one tensor more in every batch */
             f->parts.weights = 1;
-            f->specs[f->count] = (tw_spec){ TW_FLOAT32, TW_UNKNOWN_SHAPE };
+            f->specs[f->count] = (tw_spec){ TW_FLOAT32, f->specs[o->parts.x].shape };
+            if (f->specs[f->count].shape.rank >= 2)
+                f->specs[f->count].shape.rank--;
         }
     }
     if (status != TW_OK)
@@ -224,10 +226,14 @@ static tw_status weigh_classes(tw__feed *f, bool had_weights)
         ((float *)weights->data)[i] = ((const float *)f->class_weights->data)[at];
     }
     tw_tensor **place = &f->batch[f->parts.x + f->parts.y];
-    if (weights && had_weights) { /* both count */
+    if (weights && had_weights) { /* both count; those of samples spread over the steps */
         tw_auto tw_tensor *cast = tw__cast(weights, (*place)->dtype), *given = *place;
+        tw_shape wide = given->shape;
+        while (wide.rank > 0 && wide.rank < shape.rank)
+            wide.dims[wide.rank++] = 1;
+        tw_auto tw_tensor *spread = cast ? tw__reshape(given, &wide) : NULL;
         tw_release(weights);
-        weights = cast ? TW_BINARY(Mul, given, cast) : NULL;
+        weights = spread ? TW_BINARY(Mul, spread, cast) : NULL;
     }
     *place = weights;
     return weights ? TW_OK : tw__error_status();

@@ -76,8 +76,8 @@ static tw_status match(tw_tensor *y, tw_tensor *prediction, tw_tensor *weight, m
         return TW_OK;
     if (!(m->mask = tw__cast(mask, prediction->dtype)))
         return tw__error_status();
-    tw_auto tw_tensor *given = m->weight, *shaped = given ? tw__match_weights(given, m->mask) : NULL;
-    m->weight = !given ? tw_retain(m->mask) : shaped ? TW_BINARY(Mul, shaped, m->mask) : NULL;
+    tw_auto tw_tensor *given = m->weight;
+    m->weight = tw__mask_weights(given, m->mask);
     return m->weight ? TW_OK : tw__error_status();
 }
 

@@ -1,5 +1,5 @@
-/* Python functions as ops: tf.py_function and tf.numpy_function. The graph holds a token; the function is found by it in
- * thalweg._host.call, which gives a list of tensors. */
+/* Python functions as ops: tf.py_function and tf.numpy_function. The graph's node holds a function of the
+ * registry (op/host/host.h) whose user is the Python function: it takes a list of tensors or arrays and gives a list of tensors. */
 #include "extension.h"
 #include "graph/graph.h"
 #include "op/host/host.h"
@@ -53,7 +53,7 @@ static tw_status call(PyObject *function, const char *token, bool arrays, tw_ten
         if (!item || PyList_SetItem(list, i, item) < 0)
             Py_CLEAR(list);
     }
-    PyObject *results = list ? PyObject_CallFunction(function, "sO", token, list) : NULL;
+    PyObject *results = list ? PyObject_CallFunctionObjArgs(function, list, NULL) : NULL;
     Py_XDECREF(list);
     if (results && (!PyList_Check(results) || PyList_Size(results) != output_count))
         tw__py_error(PyExc_ValueError, "%s returns %zd values, but expects to see %d values.", token,
@@ -69,19 +69,38 @@ static tw_status call(PyObject *function, const char *token, bool arrays, tw_ten
     return PyErr_Occurred() ? tell_raised() : TW_OK;
 }
 
-static tw_status host_call(const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
+static tw_status host_call(void *function, const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
 {
     tw__py_lock_state state = tw__py_enter();
-    PyObject *module = PyImport_ImportModule("thalweg._host");
-    PyObject *function = module ? PyObject_GetAttrString(module, "call") : NULL;
-    tw_status status = function ? call(function, token, arrays, inputs, input_count, outputs, output_count) : tw__py_failed();
-    Py_XDECREF(module);
-    Py_XDECREF(function);
+    tw_status status = call(function, token, arrays, inputs, input_count, outputs, output_count);
     tw__py_leave(state);
     return status;
 }
 
+static void end_function(void *function)
+{
+    tw__py_lock_state state = tw__py_enter();
+    Py_DECREF((PyObject *)function);
+    tw__py_leave(state);
+}
+
+/* with_host(function, use): use(token), while the token names the function; nodes that are made there hold it further. */
+static PyObject *with_host(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *function, *use;
+    if (!PyArg_ParseTuple(args, "OO:with_host", &function, &use))
+        return NULL;
+    tw__host_function *made = tw__host_register("pyfunc_", NULL, Py_NewRef(function), end_function);
+    if (!made)
+        return tw__py_raise();
+    PyObject *result = PyObject_CallFunction(use, "s", tw__host_token(made));
+    tw__host_drop(made);
+    return result;
+}
+
 static PyMethodDef functions[] = {
+    { "with_host", with_host, METH_VARARGS, "Calls the second function with a token of the first." },
     { "told", told, METH_O, "The error that py_function makes of an exception." },
     { 0 },
 };

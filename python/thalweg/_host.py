@@ -1,31 +1,25 @@
-"""tf.print, tf.py_function, tf.numpy_function: what leaves the graph.
-
-Python functions are known to the graph by a token; the registry holds them as long as the process runs, as graphs may be kept."""
+"""tf.print, tf.py_function, tf.numpy_function: what leaves the graph."""
 import os
 import pprint
 import sys
 
 from thalweg import _core
 
-_functions = {}
 
-
-def call(token, inputs):
-    """What the ops PyFunc and EagerPyFunc call: a list of tensors."""
+def _checked(function, dtypes):
+    """What the ops PyFunc and EagerPyFunc call: a function of a list that gives a list of tensors."""
     import thalweg
-    function, dtypes = _functions[token]
-    results = function(*inputs)
-    if dtypes and not isinstance(results, (list, tuple)):
-        results = [results]
-    elif not dtypes:
-        results = []
-    if len(results) != len(dtypes):
-        raise ValueError("%s returns %d values, but expects to see %d values." % (token, len(results), len(dtypes)))
-    out = []
-    for value, dtype in zip(results, dtypes):
-        tensor = thalweg.convert_to_tensor(value, dtype) if not _core.is_tensor(value) else thalweg.convert_to_tensor(value)
-        out.append(tensor)
-    return out
+
+    def call(inputs):
+        results = function(*inputs)
+        if dtypes and not isinstance(results, (list, tuple)):
+            results = [results]
+        elif not dtypes:
+            results = []
+        if len(results) != len(dtypes):
+            return list(results)  # which is refused
+        return [thalweg.convert_to_tensor(v) if _core.is_tensor(v) else thalweg.convert_to_tensor(v, t) for v, t in zip(results, dtypes)]
+    return call
 
 
 def traceback_of(exception):
@@ -41,10 +35,8 @@ def _call_op(op, function, inputs, dtypes):
     import thalweg
     single = not isinstance(dtypes, (list, tuple))
     wanted = [_core.as_dtype(t) for t in ([dtypes] if single else dtypes)]
-    token = "pyfunc_%d" % len(_functions)
-    _functions[token] = (function, wanted)
     tensors = [thalweg.convert_to_tensor(t) for t in inputs]
-    results = getattr(thalweg.raw_ops, op)(input=tensors, token=token, Tout=wanted)
+    results = _core.with_host(_checked(function, wanted), lambda token: getattr(thalweg.raw_ops, op)(input=tensors, token=token, Tout=wanted))
     if not wanted:
         return results
     results = list(results) if isinstance(results, (list, tuple)) else [results]

@@ -9,8 +9,9 @@
 #include "op/host/host.h"
 #include "rows.h"
 
-/* One call in a graph. It lives as long as the process: graphs may be kept and copied. */
+/* One call in a graph: held by the nodes that run it, the one of its gradient, and what makes that. */
 typedef struct host_call {
+    tw_object object;
     tw_host_body body;
     void *user;
     tw__lock lock;
@@ -18,16 +19,32 @@ typedef struct host_call {
     tw_tensors sources, results;
 } host_call;
 
-static tw_status call_node(tw__host_body body, void *user, tw_tensor *const *inputs, int input_count, const tw_dtype *dtypes, int output_count,
+static void call_destroy(void *self)
+{
+    host_call *call = self;
+    tw_release(call->tape);
+    tw_tensors_free(&call->sources);
+    tw_tensors_free(&call->results);
+}
+
+static const tw_class call_class = { .name = "HostCall", .size = sizeof(host_call), .destroy = call_destroy };
+
+static void let_go(void *call)
+{
+    tw_release(call);
+}
+
+/* `end` NULL: `user` is the program's own. */
+static tw_status call_node(tw__host_body body, void *user, void (*end)(void *user), tw_tensor *const *inputs, int input_count, const tw_dtype *dtypes, int output_count,
                            tw_tensor **outputs)
 {
-    char *token = tw__host_register(body, user);
-    if (!token)
+    tw__host_function *function = tw__host_register("c_function_", body, user, end);
+    if (!function)
         return tw__error_status();
-    tw_attr attrs[] = { TW_A_STRING("token", token), TW_A_TYPES("Tout", dtypes, output_count) };
+    tw_attr attrs[] = { TW_A_STRING("token", tw__host_token(function)), TW_A_TYPES("Tout", dtypes, output_count) };
     int count = output_count;
     tw_status status = tw__apply(&tw__op_EagerPyFunc, inputs, input_count, attrs, 2, outputs, &count);
-    tw__free(token);
+    tw__host_drop(function); /* the node holds it */
     return status;
 }
 
@@ -107,13 +124,20 @@ static tw_status backward(tw__custom_gradient *self, tw_tensor *const *inputs, i
     tw_dtype *dtypes = tw__alloc_array((size_t)input_count + 1, sizeof *dtypes);
     for (int i = 0; dtypes && i < input_count; i++)
         dtypes[i] = inputs[i]->dtype;
-    tw_status status = dtypes ? call_node(run_back, self->user, output_gradients, self->output_count, dtypes, input_count, input_gradients) : TW_RESOURCE_EXHAUSTED;
+    tw_status status = TW_RESOURCE_EXHAUSTED;
+    if (dtypes)
+        status = call_node(run_back, tw_retain(self->user), let_go, output_gradients, self->output_count, dtypes, input_count, input_gradients);
     for (int i = 0; status == TW_OK && i < input_count; i++) {
         if (input_gradients[i]->node)
             status = tw__symbolic_refine(input_gradients[i], &inputs[i]->shape);
     }
     tw__free(dtypes);
     return status;
+}
+
+static void end_gradient(tw__custom_gradient *self)
+{
+    tw_release(self->user);
 }
 
 /* The node and, if an input may have a gradient, what stands for its gradient. */
@@ -130,19 +154,20 @@ static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs,
         followed |= count && is_followed(dtypes[i]);
     if (!followed) {
         tw__free(sources);
-        return sources ? call_node(body, user, inputs.items, (int)inputs.count, dtypes, output_count, outputs) : TW_RESOURCE_EXHAUSTED;
+        return sources ? call_node(body, user, NULL, inputs.items, (int)inputs.count, dtypes, output_count, outputs) : TW_RESOURCE_EXHAUSTED;
     }
-    host_call *call = tw__alloc_zero(sizeof *call);
+    tw_auto host_call *call = tw__object_new(&call_class);
     tw_tensor **made = tw__alloc_array((size_t)output_count + 1, sizeof *made);
     tw_auto tw__custom_gradient *custom = call && made ? tw__custom_gradient_new(output_count) : NULL;
     tw_status status = custom ? TW_OK : tw__error_status();
     if (custom) {
-        *call = (host_call){ .body = body, .user = user, .lock = TW__LOCK };
-        custom->user = call;
+        call->body = body;
+        call->user = user;
+        call->lock = (tw__lock)TW__LOCK;
+        custom->user = tw_retain(call);
         custom->backward = backward;
-        status = call_node(run_followed, call, inputs.items, (int)inputs.count, dtypes, output_count, made);
-    } else {
-        tw__free(call);
+        custom->end = end_gradient;
+        status = call_node(run_followed, tw_retain(call), let_go, inputs.items, (int)inputs.count, dtypes, output_count, made);
     }
     if (status == TW_OK)
         status = tw__custom_gradient_attach(custom, made, sources, count, outputs);

@@ -1,5 +1,7 @@
 /* Graphs and their nodes; see graph.h. */
 #include "graph/graph.h"
+
+#include "op/host/host.h"
 #include "rows.h"
 
 _Thread_local tw__graph *tw__tracing;
@@ -24,6 +26,7 @@ static void node_free(tw__node *node)
     tw__free(node->attrs);
     tw_release(node->gradient);
     tw_release(node->stream);
+    tw__host_drop(node->host);
     tw__free(node->name);
     tw__free(node->device);
     tw__free(node->colocation);
@@ -265,6 +268,7 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
     }
     node->attrs = tw__attrs_copy(attrs, attr_count, block);
     node->attr_count = attr_count;
+    node->host = tw__host_of(op, node->attrs);
     node->input_count = input_count;
     node->output_count = output_count;
     if (input_count)

@@ -46,6 +46,7 @@ struct tw__node {
     tw_object *origin;   /* a tw__origin: where in the program it was made; a reference, or NULL */
     char *device;        /* where it is to run, as the program said; NULL: nowhere in particular */
     struct tw__kernel_stream *stream; /* of a kernel with state, shared with other copies of the node; a reference. NULL: each plan has its own */
+    struct tw__host_function *host; /* the function that it calls outside of graphs (op/host/host.h), which it holds; or NULL */
     char *colocation;    /* "a": TensorFlow is to place it where the node a is; NULL: nowhere in particular */
     bool manual;         /* others follow it because the program says so */
     int32_t scope;       /* how many letters of the name are the scope that was open when the op was called */

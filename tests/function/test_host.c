@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <thalweg/thalweg.h>
 
+#include "op/host/host.h"
 #include "scratch.h"
 #include "tensor/tensor.h"
 #include "test.h"
@@ -107,8 +108,33 @@ static void failures(void **state)
     tw_tensor *y = NULL;
     int count = 1;
     tw_attr attrs[] = { TW_A_STRING("token", "c_function_99999"), TW_A_TYPES("Tout", one_float, 1) };
-    assert_int_equal(tw_op_apply("EagerPyFunc", TW_TENSORS(x), attrs, 2, &y, &count), TW_NOT_FOUND);
-    expect_error(TW_NOT_FOUND, "99999");
+    assert_int_equal(tw_op_apply("EagerPyFunc", TW_TENSORS(x), attrs, 2, &y, &count), TW_INVALID_ARGUMENT);
+    expect_error(TW_INVALID_ARGUMENT, "callback c_function_99999 is not found");
+}
+
+static size_t live(void)
+{
+    size_t count = 0;
+    for (int i = 0; i < 100; i++) {
+        char token[40];
+        tw__host_function *found = tw__host_hold(token, (size_t)snprintf(token, sizeof token, "c_function_%d", i));
+        count += found != NULL;
+        tw__host_drop(found);
+    }
+    return count;
+}
+
+/* What is registered for a graph goes with its nodes, the gradient's too. */
+static void end_with_their_graphs(void **state)
+{
+    in_a_function(state);
+    failures(state);
+    assert_int_equal(live(), 0);
+    int effects = 0;
+    tw_auto tw_function *f = tw_function_new(body, &effects, .name = "host");
+    tw_auto tw_tensor *x = tw_tensor_float(3), *y = tw_function_value(f, TW_TENSORS(x));
+    assert_non_null(y);
+    assert_int_equal(live(), 2);
 }
 
 /* ---- printing ---- */
@@ -148,6 +174,7 @@ static void prints(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(at_once), cmocka_unit_test(in_a_function), cmocka_unit_test(failures), cmocka_unit_test(prints) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(at_once), cmocka_unit_test(in_a_function), cmocka_unit_test(failures), cmocka_unit_test(end_with_their_graphs),
+                                        cmocka_unit_test(prints) };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -34,13 +34,13 @@ def refused(*calls):
         raise AssertionError("no error")
 
 
-@body(300)
+@body(600)
 def predict():
     model = model_of()
     return lambda: model.predict(X, batch_size=5, verbose=0)
 
 
-@body(100)
+@body(500)
 def fit_evaluate():
     model = model_of()
 
@@ -51,13 +51,13 @@ def fit_evaluate():
     return once
 
 
-@body(1000)
+@body(2000)
 def model_called():
     model = model_of()
     return lambda: (model(X), model(X, training=True), model(tf.constant(X[:1])))
 
 
-@body(100)
+@body(500)
 def functions_of_new_shapes():
     step = [0]
 
@@ -72,7 +72,7 @@ def functions_of_new_shapes():
     return once
 
 
-@body(60)
+@body(300)
 def functions_with_control_flow():
     def once():
         @tf.function
@@ -92,7 +92,7 @@ def functions_with_control_flow():
     return once
 
 
-@body(300)
+@body(600)
 def function_steps():
     v = tf.Variable(tf.ones([4, 4]))
     optimizer = KERAS.optimizers.Adam()
@@ -106,7 +106,7 @@ def function_steps():
     return lambda: step(tf.ones([2, 4]))
 
 
-@body(500)
+@body(1000)
 def eager_ops():
     def once():
         a = tf.constant(np.arange(24.0).reshape(2, 3, 4).astype("f4"))
@@ -118,7 +118,7 @@ def eager_ops():
     return once
 
 
-@body(500)
+@body(1000)
 def tapes():
     x, v = tf.constant([1.0, 2.0, 3.0]), tf.Variable([1.0, 2.0, 3.0])
 
@@ -141,7 +141,7 @@ def tapes():
     return once
 
 
-@body(200)
+@body(1000)
 def custom_gradients():
     @tf.custom_gradient
     def f(x):
@@ -156,7 +156,7 @@ def custom_gradients():
     return once
 
 
-@body(60)
+@body(300)
 def datasets_made_again():
     def once():
         d = tf.data.Dataset.from_tensor_slices((X, Y)).shuffle(5).map(lambda a, b: (a * 2.0, b)).filter(lambda a, b: b > 0)
@@ -170,13 +170,13 @@ def datasets_made_again():
     return once
 
 
-@body(200)
+@body(1000)
 def dataset_iterated():
     d = tf.data.Dataset.from_tensor_slices(X).map(lambda a: a + 1.0, num_parallel_calls=2).batch(4).prefetch(1)
     return lambda: [list(d), next(iter(d))]
 
 
-@body(40)
+@body(200)
 def saved_h5():
     def once():
         model = model_of()
@@ -188,7 +188,7 @@ def saved_h5():
     return once
 
 
-@body(40)
+@body(200)
 def saved_keras():
     def once():
         model = model_of()
@@ -198,7 +198,7 @@ def saved_keras():
     return once
 
 
-@body(15)
+@body(75)
 def saved_model():
     def once():
         model = model_of()
@@ -212,7 +212,7 @@ def saved_model():
     return once
 
 
-@body(30)
+@body(150)
 def saved_module():
     class Module(tf.Module):
         def __init__(self):
@@ -229,7 +229,7 @@ def saved_module():
     return once
 
 
-@body(60)
+@body(300)
 def checkpoints():
     def once():
         model = model_of()
@@ -243,7 +243,7 @@ def checkpoints():
     return once
 
 
-@body(60)
+@body(300)
 def json_and_clones():
     def once():
         model = model_of(KERAS.layers.Input([6]), KERAS.layers.Dense(3))
@@ -253,7 +253,7 @@ def json_and_clones():
     return once
 
 
-@body(60)
+@body(300)
 def layers_come_and_go():
     image, sequence = tf.ones([1, 6, 6, 3]), tf.ones([2, 4, 3])
     layers = KERAS.layers
@@ -270,7 +270,7 @@ def layers_come_and_go():
     return once
 
 
-@body(200)
+@body(1000)
 def layer_on_its_own_output():
     def once():
         layer = KERAS.layers.Dense(4)
@@ -283,7 +283,7 @@ def layer_on_its_own_output():
     return once
 
 
-@body(60)
+@body(300)
 def functional_models():
     layers = KERAS.layers
 
@@ -299,7 +299,7 @@ def functional_models():
     return once
 
 
-@body(60)
+@body(300)
 def subclassed_models():
     class Mine(KERAS.Model):
         def __init__(self):
@@ -324,7 +324,7 @@ def subclassed_models():
     return once
 
 
-@body(60)
+@body(300)
 def compiled_models_come_and_go():
     def once():
         model = model_of(KERAS.layers.LSTM(3), KERAS.layers.Dense(3))
@@ -333,7 +333,7 @@ def compiled_models_come_and_go():
     return once
 
 
-@body(60)
+@body(300)
 def graphs_and_sessions():
     v1 = tf.compat.v1
 
@@ -352,7 +352,7 @@ def graphs_and_sessions():
     return once
 
 
-@body(500)
+@body(1000)
 def session_runs():
     v1 = tf.compat.v1
     graph = tf.Graph()
@@ -363,7 +363,7 @@ def session_runs():
     return lambda: (session.run(y, {x: [1.0]}), session.run({"a": [y, x]}, {x: [1.0, 2.0]}))
 
 
-@body(60)
+@body(300)
 def summaries():
     def once():
         writer = tf.summary.create_file_writer("logs")
@@ -375,7 +375,7 @@ def summaries():
     return once
 
 
-@body(200)
+@body(1000)
 def errors():
     model = model_of()
     model(X)
@@ -396,7 +396,7 @@ def errors():
     return once
 
 
-@body(60)
+@body(300)
 def errors_while_tracing():
     def once():
         @tf.function
@@ -417,7 +417,7 @@ def errors_while_tracing():
     return once
 
 
-@body(200)
+@body(1000)
 def python_functions():
     eager = tf.function(lambda x: tf.py_function(lambda a: a.numpy() * 2, [x], tf.float32) + tf.numpy_function(lambda a: a + 1, [x], tf.float32))
     failing = tf.function(lambda x: tf.py_function(lambda a: 1 / 0, [x], tf.float32))
@@ -429,7 +429,7 @@ def python_functions():
     return once
 
 
-@body(60)
+@body(300)
 def python_functions_made_again():
     def once():
         data = np.zeros(1000)
@@ -438,7 +438,7 @@ def python_functions_made_again():
     return once
 
 
-@body(200)
+@body(1000)
 def ragged_and_sparse():
     def once():
         r = tf.ragged.constant([[1.0, 2.0], [], [3.0]])
@@ -450,7 +450,7 @@ def ragged_and_sparse():
     return once
 
 
-@body(30)
+@body(150)
 def strategies():
     def once():
         strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
@@ -465,19 +465,19 @@ def strategies():
     return once
 
 
-@body(300)
+@body(600)
 def metrics_and_losses():
     def once():
         for metric in (KERAS.metrics.Mean(), KERAS.metrics.Sum()):
             metric.update_state([1.0, 2.0]), metric.result(), metric.reset_state()
-        for metric in (KERAS.metrics.AUC(num_thresholds=5), KERAS.metrics.Precision(), KERAS.metrics.MeanIoU(2)):
+        for metric in (KERAS.metrics.AUC(num_thresholds=5), KERAS.metrics.Precision(), KERAS.metrics.BinaryAccuracy()):
             metric.update_state([0, 1], [0.0, 1.0]), metric.result()
         for loss in (KERAS.losses.MeanSquaredError(), KERAS.losses.Huber(), KERAS.losses.BinaryCrossentropy()):
             loss([[0.0, 1.0]], [[0.5, 0.5]])
     return once
 
 
-@body(300)
+@body(600)
 def variables_and_arrays():
     def once():
         v = tf.Variable(tf.ones([100]))
@@ -486,23 +486,23 @@ def variables_and_arrays():
         for i in range(5):
             array = array.write(i, tf.ones([2]))
         array.stack(), array.unstack(tf.ones([2, 2]))
-        tf.Variable(["a", "b"]), tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), 0).lookup(tf.constant(["a"]))
+        tf.Variable(["a", "b"])
         generator = tf.random.Generator.from_seed(1)
         generator.normal([3]), generator.split(2)
     return once
 
 
-@body(200)
+@body(1000)
 def loops_and_branches():
     def once():
         tf.while_loop(lambda i: i < 3, lambda i: [i + 1], [tf.constant(0)])
         tf.cond(tf.constant(True), lambda: 1.0, lambda: 2.0)
         tf.map_fn(lambda x: x * 2.0, tf.ones([3])), tf.scan(lambda a, x: a + x, tf.ones([3])), tf.vectorized_map(lambda x: x * 2.0, tf.ones([3]))
-        tf.switch_case(1, [lambda: 1, lambda: 2])
+        tf.switch_case(tf.constant(1), [lambda: 1, lambda: 2])
     return once
 
 
-@body(100)
+@body(500)
 def files_and_records():
     def once():
         with tf.io.TFRecordWriter("r") as writer:
@@ -510,7 +510,7 @@ def files_and_records():
                 "a": tf.train.Feature(float_list=tf.train.FloatList(value=[1.0, 2.0]))})).SerializeToString())
         for record in tf.data.TFRecordDataset("r"):
             tf.io.parse_single_example(record, {"a": tf.io.FixedLenFeature([2], tf.float32)})
-        tf.io.write_file("f", "text"), tf.io.read_file("f"), tf.io.decode_png(tf.io.encode_png(np.zeros((2, 2, 3), "u1")))
+        tf.io.write_file("f", "text that is no record"), tf.io.read_file("f"), tf.io.decode_png(tf.io.encode_png(np.zeros((2, 2, 3), "u1")))
         with tf.io.gfile.GFile("f") as f:
             f.read()
         refused(lambda: list(tf.data.TFRecordDataset("f")))

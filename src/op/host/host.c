@@ -1,13 +1,12 @@
 /* Printing, and calls of functions of C programs and of the embedding language. All are stateful: they run at every call, in program order. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "op/host/host.h"
 #include "op/text/text.h"
 #include "rows.h"
 
-tw_status (*tw__host_call_hook)(const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
+tw_status (*tw__host_call_hook)(void *user, const char *token, bool arrays, tw_tensor *const *inputs, int input_count, tw_tensor **outputs,
                                 int output_count);
 
 /* ---- printing ---- */
@@ -76,59 +75,16 @@ TW_OP(Assert,
     .inputs = "condition: bool, data: T", .outputs = "", .attrs = "T: list(type) >= 1, summarize: int = 3",
     .shape = assert_shape, .compute = assert_compute, .stateful = true, .no_gradient = true, .doc = "An error that tells the data if the condition is false.");
 
-/* ---- C's functions ---- */
-
-typedef struct c_function {
-    tw__host_body body;
-    void *user;
-} c_function;
-
-static const char own_prefix[] = "c_function_";
-static tw__lock own_lock = TW__LOCK;
-static c_function *own_functions;
-static size_t own_count, own_capacity;
-
-char *tw__host_register(tw__host_body body, void *user)
-{
-    tw__lock_take(&own_lock);
-    size_t number = 0;
-    while (number < own_count && (own_functions[number].body != body || own_functions[number].user != user))
-        number++;
-    tw_status status = number < own_count ? TW_OK : TW_GROW(own_functions, own_capacity, own_count + 1);
-    if (status == TW_OK && number == own_count)
-        own_functions[own_count++] = (c_function){ body, user };
-    tw__lock_give(&own_lock);
-    return status == TW_OK ? tw__format("%s%zu", own_prefix, number) : NULL;
-}
-
-static tw_status call_own(tw__kernel *kernel, const char *number)
-{
-    tw__lock_take(&own_lock);
-    size_t at = (size_t)strtoull(number, NULL, 10);
-    c_function found = at < own_count ? own_functions[at] : (c_function){ NULL, NULL };
-    tw__lock_give(&own_lock);
-    if (!found.body)
-        return TW_OP_FAIL(kernel, TW_NOT_FOUND, "there is no C function of that number here: %s", number);
-    return found.body(found.user, kernel->inputs, kernel->input_count, kernel->outputs, kernel->output_count);
-}
-
-/* ---- functions of the embedding language ---- */
+/* ---- functions of C programs and of the embedding language ---- */
 
 static tw_status host_compute(tw__kernel *kernel)
 {
     const tw_attr *token = TW_ATTR(kernel, "token");
-    char *name = tw__strndup(token->s.data, token->s.size);
-    if (!name)
-        return tw__error_status();
-    tw_status status;
-    if (tw__starts_with(name, own_prefix))
-        status = call_own(kernel, name + sizeof own_prefix - 1);
-    else if (tw__host_call_hook)
-        status = tw__host_call_hook(name, strcmp(kernel->op->name, "PyFunc") == 0, kernel->inputs, kernel->input_count, kernel->outputs,
-                                    kernel->output_count);
-    else
-        status = TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "there is no embedding language whose functions could be called");
-    tw__free(name);
+    tw__host_function *function = tw__host_hold(token->s.data, token->s.size);
+    if (!function)
+        return TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "ValueError: callback %.*s is not found", (int)token->s.size, token->s.data);
+    tw_status status = tw__host_run(function, strcmp(kernel->op->name, "PyFunc") == 0, kernel->inputs, kernel->input_count, kernel->outputs, kernel->output_count);
+    tw__host_drop(function);
     for (int i = 0; status == TW_OK && i < kernel->output_count; i++) {
         if (!kernel->outputs[i])
             status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%.*s gave no value %d", (int)token->s.size, token->s.data, i);
@@ -149,3 +105,11 @@ TW_OP(EagerPyFunc,
     .attrs = "token: string, is_async: bool = false, Tin: list(type) >= 0, Tout: list(type) >= 0",
     .shape = tw_shape_unknown, .compute = host_compute, .stateful = true, .makes_outputs = true,
     .doc = "Calls a function of the embedding language with tensors.");
+
+tw__host_function *tw__host_of(const tw_op *op, const tw_attr *attrs)
+{
+    if (op != &tw__op_PyFunc && op != &tw__op_EagerPyFunc)
+        return NULL;
+    const tw_attr *token = tw__attr_find(op, attrs, "token");
+    return token ? tw__host_hold(token->s.data, token->s.size) : NULL;
+}

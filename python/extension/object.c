@@ -4,6 +4,7 @@
  * collector sees through C (traverse visits what the object holds). An object that C made gets its instance when Python first
  * sees it. */
 #include "extension.h"
+#include "base/circles.h"
 #include "base/deep_lock.h"
 
 typedef struct type_entry {
@@ -281,7 +282,7 @@ static void visit_child(void *context, tw_object *child)
         return;
     if (child->peer)
         c->result = c->visit(child->peer, c->argument);
-    else if (child->class != &tw__tensor_class && atomic_load_explicit(&child->references, memory_order_relaxed) == 1)
+    else if (child->class != &tw__tensor_class && (atomic_load_explicit(&child->references, memory_order_relaxed) & ~TW_CIRCULAR) == 1)
         tw__object_visit(child, visit_child, context);
 }
 
@@ -318,7 +319,7 @@ static void end(PyObject *self)
     object->object = NULL;
     if (inner) {
         /* While it ends, what it lets go of may still name it: its own count takes over again, out of reach of zero. */
-        atomic_store(&inner->references, 1 << 30);
+        atomic_store(&inner->references, 1 << 28);
         inner->peer = NULL;
         tw__object_end(inner);
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/circles.h"
 
 static void (*peer_retain)(void *peer);
 static void (*peer_release)(void *peer);
@@ -60,16 +61,20 @@ void tw_release(const void *pointer)
     tw_object *object = (tw_object *)pointer;
     if (!object)
         return;
-    if (object->peer)
+    if (object->peer) {
         peer_release(object->peer);
-    else if (atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) == 1)
+        return;
+    }
+    if (__builtin_expect(atomic_load_explicit(&object->references, memory_order_relaxed) & TW_CIRCULAR, 0))
+        tw__end_circle(object);
+    if ((atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) & ~TW_CIRCULAR) == 1)
         tw__object_end(object);
 }
 
 void tw__object_attach(void *pointer, void *peer)
 {
     tw_object *object = pointer;
-    int32_t held = atomic_load(&object->references);
+    int32_t held = atomic_load(&object->references) & ~TW_CIRCULAR; /* the language's collector sees circles */
     object->peer = peer;
     while (held-- > 0)
         peer_retain(peer);

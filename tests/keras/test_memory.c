@@ -166,8 +166,64 @@ static void steady_models(void **state)
     tw_release(optimizer);
 }
 
+/* ---- layers that are called on what comes of them ---- */
+
+static void on_its_own_output(void)
+{
+    tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
+    tw_auto tw_layer *layer = tw_layers_dense(4);
+    tw_auto tw_keras_tensor *a = tw_connect(tw_retain(layer), x), *b = tw_connect(tw_retain(layer), a), *c = tw_connect(tw_retain(layer), b);
+    assert_non_null(c);
+}
+
+static void in_a_ring(void) /* the last reference is one to a tensor in the middle */
+{
+    tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
+    tw_layer *first = tw_layers_dense(4), *second = tw_layers_dense(4);
+    tw_keras_tensor *a = tw_connect(tw_retain(first), x), *b = tw_connect(second, a), *c = tw_connect(first, b);
+    tw_release(c);
+    tw_release(a);
+    tw_release(b);
+}
+
+static void in_a_model(void) /* which works while it is held, whatever else went */
+{
+    tw_auto tw_model *twice = NULL;
+    {
+        tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
+        tw_auto tw_layer *layer = tw_layers_dense(4);
+        tw_auto tw_keras_tensor *a = tw_connect(tw_retain(layer), x), *b = tw_connect(tw_layers_elu(), a), *c = tw_connect(tw_retain(layer), b);
+        twice = tw_model_connect(TW_OBJECTS(x), TW_OBJECTS(c), NULL);
+    }
+    tw_auto tw_tensor *input = tw_tensor_new(TW_FLOAT32, TW_SHAPE(2, 4), NULL), *output = tw_model_call(twice, input);
+    assert_non_null(output);
+    tw_auto tw_keras_tensor *x = tw_input(.shape = TW_SHAPE(4));
+    tw_auto tw_keras_tensor *y = tw_connect(tw_retain(twice), x), *z = tw_connect(tw_retain(twice), y);
+    assert_non_null(z);
+}
+
+static void circles_end(void **state)
+{
+    (void)state;
+    static void (*const bodies[])(void) = { on_its_own_output, in_a_ring, in_a_model };
+    enum { TIMES = 200 };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        for (int n = 0; n < TIMES; n++)
+            bodies[i]();
+        size_t before = mallinfo2().uordblks;
+        for (int n = 0; n < TIMES; n++)
+            bodies[i]();
+        expect_no_error();
+#if !defined(__SANITIZE_ADDRESS__)
+        assert_true(mallinfo2().uordblks < before + TIMES * 16);
+#else
+        (void)before;
+#endif
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(steady_ops), cmocka_unit_test(steady_models) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(steady_ops), cmocka_unit_test(steady_models), cmocka_unit_test(circles_end) };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

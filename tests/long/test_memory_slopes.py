@@ -12,7 +12,8 @@ import pytest
 from memory_bodies import BODIES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LIMITS = {"bytes of C": 16, "blocks of Python": 0.8, "files": 0.01, "threads": 0.01}  # per call; malloc's smallest block is 24 bytes
+# Per call, and once per window for what the allocators and the collector do on their own; malloc's smallest block is 24 bytes.
+LIMITS = {"bytes of C": (16, 6000), "blocks of Python": (0.5, 200), "files": (0.01, 0), "threads": (0.01, 0)}
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -23,4 +24,4 @@ def test_slope(name, promise, tmp_path):
                           timeout=400, errors="replace")
     assert done.returncode == 0, "%d: %s" % (done.returncode, done.stderr[-3000:])
     grown = dict(zip(LIMITS, map(float, done.stdout.split()[-len(LIMITS):])))
-    assert all(grown[what] < limit for what, limit in LIMITS.items()), "%s leaves behind per call: %s" % (name, grown)
+    assert all(grown[what] < limit + once / BODIES[name][1] for what, (limit, once) in LIMITS.items()), "%s leaves behind per call: %s" % (name, grown)

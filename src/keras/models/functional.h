@@ -2,7 +2,8 @@
  *
  * A Keras tensor stands for what a layer will give: dtype, shape, and where it comes from (layer, node, output). A node is one such call of a
  * layer: its arguments, with Keras tensors among them, and what came out. Layers own their nodes; a node holds the tensors that went in, a tensor
- * holds its layer. Outputs are kept as descriptions only, so that there are no circles unless a layer is called with its own output. */
+ * holds its layer. Outputs are kept as descriptions only, so that there are no circles unless a layer is called with its own output;
+ * those are found when they close and end with the last reference from outside (base/circles.h). */
 #ifndef TW_FUNCTIONAL_H
 #define TW_FUNCTIONAL_H
 

@@ -3,6 +3,7 @@
 
 #include <thalweg/keras.h>
 
+#include "base/circles.h"
 #include "function/function.h"
 #include "keras/layers/layers.h"
 
@@ -305,14 +306,30 @@ static tw_status flatten_result(const tw_value *value, flattening *f, tw_value *
 }
 
 /* Takes the node. */
+static void mark(tw_object *object)
+{
+    if (tw__is_keras_tensor(object) || tw__is(object, &tw__class_layer))
+        tw__mark_circular(object);
+}
+
+static void mark_circles(void *layer, tw_object *argument)
+{
+    tw__reaches(argument, layer, mark);
+}
+
 static tw_status add_node(tw_layer *layer, tw__layer_node *node)
 {
     tw_status status = TW_GROW(layer->nodes, layer->node_capacity, layer->node_count + 1);
-    if (status != TW_OK)
+    if (status != TW_OK) {
         node_free(node);
-    else
-        layer->nodes[layer->node_count++] = node;
-    return status;
+        return status;
+    }
+    layer->nodes[layer->node_count++] = node;
+    if (layer->node_count > 1) { /* only then may its own output have come back to it */
+        visit_value(&node->arguments, mark_circles, layer);
+        visit_value(&node->named, mark_circles, layer);
+    }
+    return TW_OK;
 }
 
 tw_status tw__layer_note(tw_layer *layer, const tw_value *arguments, const tw_value *result)

@@ -158,6 +158,10 @@ static int rest_field(const tw_signature *signature, bool pairs)
 
 static bool put_keyword(tw__py_function *function, PyObject *name, PyObject *value, PyObject **given, PyObject **rest)
 {
+    if (!PyUnicode_Check(name)) {
+        tw__py_error(PyExc_TypeError, "%s%s() keywords must be strings", function->name, function->signature->role == TW_ROLE_CLASS ? ".__init__" : "");
+        return false;
+    }
     int at = find_name(function, name);
     if (at >= 0 && !function->signature->fields[at].rest && !is_self(function->signature, at)) {
         if (given[at]) {

@@ -285,6 +285,8 @@ static tw_status sort_values(const tw_signature *signature, const tw_value *posi
         given[i] = &positional->list.items[i];
     }
     for (int64_t i = 0; named && named->kind == TW_VALUE_DICT && i + 1 < named->list.count; i += 2) {
+        if (named->list.items[i].kind != TW_VALUE_STR)
+            return tw__fail(TW_TYPE_ERROR, "%.*s: the names of arguments must be strings", size, path);
         int at = find_field(signature, named->list.items[i].s.data);
         if (at < 0 && is_said_anyway(&named->list.items[i], &named->list.items[i + 1]))
             continue;

@@ -67,3 +67,27 @@ def test_sizes_that_need_64_bits():
             tf.zeros(shape)
     with pytest.raises(ValueError):
         tf.constant(2 ** 63, tf.int64)
+
+
+def test_keys_that_are_no_strings():
+    odd = {1: 2, "a": 3}
+    classes = [c for place in (tf.keras.layers, tf.keras.losses, tf.keras.metrics, tf.keras.optimizers, tf.keras.initializers, tf.keras.regularizers,
+                               tf.keras.constraints, tf.keras.optimizers.schedules) for c in vars(place).values() if isinstance(c, type) and hasattr(c, "from_config")]
+    for made in classes:
+        with pytest.raises((TypeError, ValueError, KeyError, AttributeError, NotImplementedError)):
+            made.from_config(odd)
+    for callback in (tf.keras.callbacks.History(), tf.keras.callbacks.CSVLogger("unused"), tf.keras.callbacks.ProgbarLogger()):
+        with pytest.raises(TypeError, match="the names in the logs must be strings"):
+            callback.on_epoch_end(0, odd)
+
+    class Careless(tf.keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            logs[3] = 1.0
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    with pytest.raises(TypeError, match="must be strings"):
+        model.fit(np.ones((2, 2)), np.ones((2, 1)), verbose=0, callbacks=[Careless()])
+    with pytest.raises(TypeError, match="keywords must be strings"):
+        tf.keras.layers.Dense(**{1: 2})
+    with pytest.raises(ValueError):
+        tf.keras.layers.Add()({1: tf.keras.Input([2]), "a": tf.keras.Input([2])})

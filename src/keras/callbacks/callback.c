@@ -60,6 +60,10 @@ TW_METHOD(callback_set_params, "keras.callbacks.Callback._set_params|keras.callb
 
 tw_status tw__callback_own(tw_callback *callback, tw_event event, int64_t index, tw__dict *logs)
 {
+    for (size_t i = 0; logs && i < logs->count; i += 2) {
+        if (logs->items[i].kind != TW_VALUE_STR) /* a program's own callback may have put anything there */
+            return tw__fail(TW_TYPE_ERROR, "%s: the names in the logs must be strings", tw_class_name(callback));
+    }
     const tw__callback_methods *methods = tw__methods(callback);
     if (callback->function) {
         tw_value all = { .kind = TW_VALUE_DICT, .list = { logs ? logs->items : NULL, logs ? (int64_t)logs->count : 0 } };
@@ -101,9 +105,9 @@ TW_METHOD(callback_event, "keras.callbacks.Callback._event(self: callback, event
         logs = (tw__dict){ .items = given.list.items, .count = (size_t)given.list.count, .capacity = (size_t)given.list.count + 1 };
     else
         tw_value_free(&given);
-    bool known = args->event >= 0 && args->event < TW_EVENTS;
-    tw_status status = known ? tw__callback_own(args->self, (tw_event)args->event, args->index, &logs)
-                             : tw__fail(TW_VALUE_ERROR, "_event: there is no event %lld", (long long)args->event);
+    tw_status status = args->event >= 0 && args->event < TW_EVENTS ? TW_OK : tw__fail(TW_VALUE_ERROR, "_event: there is no event %lld", (long long)args->event);
+    if (status == TW_OK)
+        status = tw__callback_own(args->self, (tw_event)args->event, args->index, &logs);
     if (status == TW_OK)
         return tw__dict_take(&logs);
     tw__logs_free(&logs);

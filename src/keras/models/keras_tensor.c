@@ -128,13 +128,20 @@ bool tw__has_keras_tensor(const tw_value *value)
     return false;
 }
 
+static bool comes_before(const tw_value *a, const tw_value *b)
+{
+    if (a->kind == TW_VALUE_INT && b->kind == TW_VALUE_INT)
+        return a->i < b->i;
+    return a->kind == TW_VALUE_STR && b->kind == TW_VALUE_STR && strcmp(a->s.data, b->s.data) < 0;
+}
+
 void tw__dict_order(const tw_value *dict, int64_t *order)
 {
     int64_t count = dict->list.count / 2;
     for (int64_t i = 0; i < count; i++) {
         int64_t at = i;
         const tw_value *key = &dict->list.items[2 * i];
-        while (at && key->kind == TW_VALUE_STR && strcmp(dict->list.items[2 * order[at - 1]].s.data, key->s.data) > 0) {
+        while (at && comes_before(key, &dict->list.items[2 * order[at - 1]])) {
             order[at] = order[at - 1];
             at--;
         }

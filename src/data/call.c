@@ -1,6 +1,6 @@
 /* Functions that steps of datasets call with elements: graph functions with the values that they captured. They run as plans, in whatever
  * thread, without the embedding language (unless they call it themselves). */
-#include "data/data.h"
+#include "data/state.h"
 #include "rows.h"
 
 enum { FEW = 32 };
@@ -110,4 +110,66 @@ tw__cursor *tw__data_cursor_of(const tw__data_function *f, tw_tensor *const *fir
         cursor = tw__cursor_new(dataset);
     tw_release(variant);
     return cursor;
+}
+
+/* ---- whether functions depend on their arguments alone ---- */
+
+enum { CALL_DEPTH = 64 };
+
+static bool harmless(const tw_op *op)
+{
+    static const char *const names[] = { "Assert", "Print", "PrintV2", "If", "Case", "While", "StatefulPartitionedCall" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(op->name, names[i]) == 0)
+            return true;
+    }
+    /* datasets are looked at when they are gone through; what they keep is saved with them */
+    return !op->stateful || strstr(op->name, "Dataset") || strncmp(op->name, "Dummy", 5) == 0 || strncmp(op->name, "Stateless", 9) == 0;
+}
+
+/* Whether a node makes a dataset whose order is by chance: both seeds are 0. */
+static bool by_chance(const tw__node *node)
+{
+    int first = node->op == &tw__op_ShuffleDatasetV3 ? 2 : node->op == &tw__op_RandomDatasetV2 ? 0 : -1;
+    for (int i = 0; first >= 0 && i < 2; i++) {
+        const tw__node *seed = node->inputs[first + i].node;
+        const tw_tensor *value = seed->op == &tw__op_Const ? tw__attr_find(seed->op, seed->attrs, "value")->tensor : NULL;
+        if (!value || tw_tensor_int_at(value, 0) != 0)
+            return false;
+    }
+    return first >= 0;
+}
+
+/* The op that makes a function's results depend on more than its arguments; NULL: there is none. */
+static const tw_op *find_stateful(const tw__function *function, int depth)
+{
+    if (depth > CALL_DEPTH)
+        return NULL;
+    for (size_t i = 0; i < function->graph->node_count; i++) {
+        const tw__node *node = function->graph->nodes[i];
+        if (!harmless(node->op) || by_chance(node))
+            return node->op;
+        for (int k = 0; k < node->attr_count; k++) {
+            const tw_attr *attr = &node->attrs[k];
+            int count = attr->kind == TW_ATTR_FUNC ? 1 : attr->kind == TW_ATTR_FUNCS ? attr->count : 0;
+            for (int n = 0; n < count; n++) {
+                void *inner = attr->kind == TW_ATTR_FUNC ? attr->func : attr->funcs[n];
+                const tw_op *found = inner && tw__is(inner, &tw__function_class) ? find_stateful(inner, depth + 1) : NULL;
+                if (found)
+                    return found;
+            }
+        }
+    }
+    return NULL;
+}
+
+void tw__state_function(tw__state *state, const tw__data_function *f)
+{
+    if (!state->saving || !tw__state_good(state) || state->policy == TW_EXTERNAL_IGNORE || !f->function)
+        return;
+    const tw_op *found = find_stateful(f->function, 0);
+    if (found && state->policy == TW_EXTERNAL_WARN)
+        tw__log("WARNING", "%s: %s is stateful; its state is not part of the iterator's.", state->step, found->name);
+    else if (found)
+        state->status = tw__fail(TW_FAILED_PRECONDITION, "%s is stateful. [Op:SerializeIterator]", found->name);
 }

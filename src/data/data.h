@@ -16,6 +16,7 @@
 
 typedef struct tw__dataset tw__dataset;
 typedef struct tw__cursor tw__cursor;
+typedef struct tw__state tw__state;
 
 enum { TW_INFINITE = -1, TW_UNKNOWN_COUNT = -2, TW_AUTOTUNE = -1 };
 
@@ -31,6 +32,13 @@ typedef struct tw__dataset_kind {
     int64_t (*cardinality)(tw__dataset *dataset);
     /* Up to `limit` elements at once, stacked; *got is 0 at the end. Or NULL. */
     tw_status (*rows)(tw__cursor *cursor, int64_t limit, tw_tensor **element, int64_t *got);
+    /* Writes where the cursor stands, or puts it there (state.h). The input's state is exchanged before, unless the kind starts it itself.
+     * NULL: checkpoints refuse the step. */
+    void (*state)(tw__cursor *cursor, tw__state *state);
+    /* What the dataset itself remembers from pass to pass; or NULL. */
+    void (*shared)(tw__dataset *dataset, tw__state *state);
+    /* The inputs that are not `input`, by number; NULL behind the last one. Or NULL. */
+    tw__dataset *(*other_input)(tw__dataset *dataset, int number);
 } tw__dataset_kind;
 
 struct tw__dataset {
@@ -177,6 +185,11 @@ tw_status tw__iterator_next(struct tw_iterator *iterator, tw_tensor **element, b
 int tw__iterator_count(const struct tw_iterator *iterator);
 /* Puts it at the beginning of a dataset. */
 tw_status tw__iterator_start(struct tw_iterator *iterator, tw__dataset *dataset);
+/* Where it stands, as a string scalar. NULL: an error. */
+tw_tensor *tw__iterator_save(struct tw_iterator *iterator);
+/* A cursor over the iterator's dataset at that place, for tw__iterator_install. NULL: an error, and nothing has changed. */
+tw__cursor *tw__iterator_restored(struct tw_iterator *iterator, const tw_tensor *saved);
+void tw__iterator_install(struct tw_iterator *iterator, tw__cursor *cursor); /* takes it */
 /* The iterator that an input is; borrowed. NULL: an error. */
 struct tw_iterator *tw__iterator_of(tw__kernel *kernel, int input);
 

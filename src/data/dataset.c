@@ -1,7 +1,7 @@
 /* Descriptions of datasets and the cursors that go through them; see data.h. */
 #include <time.h>
 
-#include "data/data.h"
+#include "data/state.h"
 #include "op/list/list.h"
 #include "rows.h"
 
@@ -266,9 +266,16 @@ static int64_t listed_cardinality(tw__dataset *dataset)
     return (int64_t)((listed_dataset *)dataset)->elements.size;
 }
 
+static void listed_state(tw__cursor *cursor, tw__state *state)
+{
+    int64_t at = (int64_t)((listed_cursor *)cursor)->at;
+    tw__state_int(state, "at", &at);
+    ((listed_cursor *)cursor)->at = (size_t)at;
+}
+
 static const tw__dataset_kind listed_kind = {
     .class = TW_DATASET_CLASS("Window", listed_dataset, listed_destroy), .cursor_size = sizeof(listed_cursor), .next = listed_next,
-    .cardinality = listed_cardinality,
+    .cardinality = listed_cardinality, .state = listed_state,
 };
 
 tw__dataset *tw__dataset_of_elements(tw__elements *elements, const tw_dtype *dtypes, const tw_shape *shapes)
@@ -283,6 +290,19 @@ tw__dataset *tw__dataset_of_elements(tw__elements *elements, const tw_dtype *dty
     *elements = (tw__elements){ .count = elements->count };
     return &made->base;
 }
+
+static tw__dataset *listed_make(const tw_dtype *dtypes, const tw_shape *shapes, int count)
+{
+    tw__elements none = { .count = count };
+    return tw__dataset_of_elements(&none, dtypes, shapes);
+}
+
+static void listed_elements_state(tw__dataset *dataset, tw__state *state)
+{
+    tw__state_elements(state, "elements", &((listed_dataset *)dataset)->elements);
+}
+
+const tw__packed_dataset tw__packed_listed = { .class = &listed_kind.class, .make = listed_make, .state = listed_elements_state };
 
 /* ---- for the rows ---- */
 

@@ -2,15 +2,31 @@
  * beginning of a dataset, IteratorGetNext steps. One that is there for Python or C programs is the same object. */
 #include <pthread.h>
 
-#include "data/data.h"
+#include "base/trackable.h"
+#include "data/state.h"
 #include "rows.h"
 
 struct tw_iterator {
-    tw_object object;
+    tw_trackable trackable;
     tw__cursor *cursor;   /* NULL: not at a dataset yet */
     pthread_mutex_t lock; /* held while it steps */
     uint32_t generation;
+    tw__external_state policy;
 };
+
+/* As TensorFlow's options call it; without one a state that can't be exact is refused. */
+static tw_status read_policy(const char *name, tw__external_state *policy)
+{
+    static const char *const names[] = { [TW_EXTERNAL_WARN] = "WARN", [TW_EXTERNAL_IGNORE] = "IGNORE", [TW_EXTERNAL_FAIL] = "FAIL" };
+    *policy = TW_EXTERNAL_FAIL;
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *policy = (tw__external_state)i;
+            return TW_OK;
+        }
+    }
+    return name ? tw__fail(TW_INVALID_ARGUMENT, "iterator: external_state is \"%s\", expected WARN, IGNORE or FAIL", name) : TW_OK;
+}
 
 static tw_status iterator_init(void *pointer, const void *arguments)
 {
@@ -18,6 +34,7 @@ static tw_status iterator_init(void *pointer, const void *arguments)
     const tw_iterator_args *args = arguments;
     pthread_mutex_init(&self->lock, NULL);
     self->generation = atomic_load(&tw__process_generation);
+    TW_TRY(read_policy(args->external_state, &self->policy));
     if (!args->dataset)
         return TW_OK;
     tw__dataset *dataset = tw__dataset_of("iter", args->dataset->variant);
@@ -34,8 +51,10 @@ static void iterator_destroy(void *pointer)
     pthread_mutex_destroy(&self->lock);
 }
 
-TW_CLASS(iterator, "data._Iterator(dataset: dataset = None) -> iterator", .size = sizeof(struct tw_iterator), .init = iterator_init,
-         .destroy = iterator_destroy, .drop_config = true, .doc = "Goes through a dataset.");
+TW_CLASS(iterator, "data._Iterator(dataset: dataset = None, external_state: str = None) -> iterator", .parent = &tw__trackable_class,
+         .size = sizeof(struct tw_iterator), .init = iterator_init, .destroy = iterator_destroy, .drop_config = true,
+         .doc = "Goes through a dataset. A checkpoint saves and restores where it stands. external_state (WARN, IGNORE or FAIL) says what a save does "
+                "about functions whose results depend on more than elements.");
 
 /* Who waits here may hold the embedding language's lock, which the thread that steps may need. */
 static void take_lock(struct tw_iterator *self)
@@ -115,11 +134,63 @@ tw_status tw__iterator_start(struct tw_iterator *iterator, tw__dataset *dataset)
     tw__cursor *cursor = tw__cursor_new(dataset);
     if (!cursor)
         return tw__error_status();
+    tw__iterator_install(iterator, cursor);
+    return TW_OK;
+}
+
+void tw__iterator_install(struct tw_iterator *iterator, tw__cursor *cursor)
+{
     take_lock(iterator);
     tw__cursor *before = iterator->cursor;
     iterator->cursor = cursor;
     pthread_mutex_unlock(&iterator->lock);
     tw__cursor_free(before);
+}
+
+tw_tensor *tw__iterator_save(struct tw_iterator *iterator)
+{
+    take_lock(iterator);
+    tw__outside outside = tw__outside_begin();
+    tw_tensor *saved = NULL;
+    if (iterator->cursor)
+        saved = tw__cursor_save(iterator->cursor, iterator->policy);
+    else
+        tw__fail(TW_FAILED_PRECONDITION, "Save() failed because the iterator has not been initialized. Ensure that you have run the initializer "
+                                         "operation for this iterator before saving it.");
+    tw__outside_end(outside);
+    pthread_mutex_unlock(&iterator->lock);
+    return saved;
+}
+
+tw__cursor *tw__iterator_restored(struct tw_iterator *iterator, const tw_tensor *saved)
+{
+    take_lock(iterator);
+    tw__dataset *dataset = iterator->cursor ? tw_retain(iterator->cursor->dataset) : NULL;
+    pthread_mutex_unlock(&iterator->lock);
+    if (!dataset) {
+        tw__fail(TW_FAILED_PRECONDITION, "Restore() failed because the iterator has not been initialized. Ensure that you have run the initializer "
+                                         "operation for this iterator before restoring it.");
+        return NULL;
+    }
+    tw__outside outside = tw__outside_begin();
+    tw__cursor *cursor = tw__cursor_restore(dataset, saved);
+    tw__outside_end(outside);
+    tw_release(dataset);
+    return cursor;
+}
+
+TW_METHOD(iterator_save_state, "data._Iterator._save_state(self: iterator) -> tensor", "Where the iterator stands, as a string.")
+{
+    return tw__iterator_save(args->self);
+}
+
+TW_METHOD(iterator_restore_state, "data._Iterator._restore_state(self: iterator, state: tensor<string>)",
+          "Puts the iterator where one over a dataset of the same steps stood.")
+{
+    tw__cursor *cursor = tw__iterator_restored(args->self, args->state);
+    if (!cursor)
+        return tw__error_status();
+    tw__iterator_install(args->self, cursor);
     return TW_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "data/parallel.h"
+#include "data/state.h"
 
 void *(*tw__wait_begin_hook)(void);
 void (*tw__wait_end_hook)(void *state);
@@ -38,7 +39,10 @@ struct tw__workers {
     uint64_t head, tail;
     int threads, piece, most; /* `piece` elements are fetched at once, at most `most` */
     int waiting;           /* threads that wait for room */
+    int active;            /* threads that fetch or work */
     bool taker_waits, fetching, ended, sloppy;
+    bool started, paused;
+    tw__workers *next_paused;
     _Atomic bool cancelled;
 };
 
@@ -101,7 +105,7 @@ static int64_t nanoseconds(void)
 /* One round of a thread, under the lock; false: there is nothing left to do. */
 static bool round_of_work(tw__workers *w)
 {
-    while (!w->cancelled && !w->ended && (w->fetching || w->tail - w->head >= w->limit)) {
+    while (!w->cancelled && !w->ended && (w->paused || w->fetching || w->tail - w->head >= w->limit)) {
         w->waiting++;
         pthread_cond_wait(&w->room, &w->lock);
         w->waiting--;
@@ -114,6 +118,7 @@ static bool round_of_work(tw__workers *w)
     for (int i = 0; i < want; i++)
         mine[i] = w->ring[(w->tail + (uint64_t)i) % w->ring_size];
     w->fetching = true;
+    w->active++;
     pthread_mutex_unlock(&w->lock);
     bool end = false, failed[PIECE_LIMIT] = { false };
     int64_t start = nanoseconds();
@@ -151,6 +156,7 @@ static bool round_of_work(tw__workers *w)
                 mine[i]->state = SLOT_READY;
         }
     }
+    w->active--;
     if (w->taker_waits)
         pthread_cond_signal(&w->ready);
     return true;
@@ -192,7 +198,6 @@ static tw__workers *start(tw__dataset *dataset, tw__cursor *input, tw__work work
     pthread_cond_init(&w->room, NULL);
     pthread_condattr_destroy(&attributes);
     w->references = 1;
-    w->generation = atomic_load(&tw__process_generation);
     w->dataset = tw_retain(dataset);
     w->input = input;
     w->work = work;
@@ -208,23 +213,32 @@ static tw__workers *start(tw__dataset *dataset, tw__cursor *input, tw__work work
     bool good = w->ring != NULL;
     for (size_t i = 0; good && i < ring_size; i++)
         good = (w->ring[i] = slot_new(w->input_count, w->count)) != NULL;
-    int made = 0;
+    if (good)
+        return w;
+    workers_free(w);
+    return NULL;
+}
+
+static tw_status launch(tw__workers *w)
+{
+    w->generation = atomic_load(&tw__process_generation);
     pthread_mutex_lock(&w->lock);
-    for (int i = 0; good && i < threads; i++) {
+    for (int i = 0; i < w->threads; i++) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, run, w) != 0)
             break;
         pthread_detach(thread);
         w->references++;
-        made++;
+        w->started = true;
     }
     pthread_mutex_unlock(&w->lock);
-    if (made)
-        return w;
-    if (good)
-        tw__fail(TW_RESOURCE_EXHAUSTED, "no thread could be started for a dataset");
-    workers_free(w);
-    return NULL;
+    return w->started ? TW_OK : tw__fail(TW_RESOURCE_EXHAUSTED, "no thread could be started for a dataset");
+}
+
+/* Whether its threads are those of the process that this one was forked from. */
+static bool left_behind(const tw__workers *w)
+{
+    return w->started && w->generation != atomic_load(&tw__process_generation);
 }
 
 static int processors(void)
@@ -247,7 +261,7 @@ tw__workers *tw__workers_prefetch(tw__dataset *dataset, tw__cursor *input, int64
 
 void tw__workers_stop(tw__workers *w)
 {
-    if (!w || w->generation != atomic_load(&tw__process_generation)) /* a forked child does not have the threads; what they held stays so */
+    if (!w || left_behind(w)) /* a forked child does not have the threads; what they held stays so */
         return;
     pthread_mutex_lock(&w->lock);
     w->cancelled = true;
@@ -299,7 +313,9 @@ static tw_status wait_ready(tw__workers *w)
 
 tw_status tw__workers_next(tw__workers *w, tw_tensor **element, bool *end)
 {
-    if (w->generation != atomic_load(&tw__process_generation))
+    if (!w->started)
+        TW_TRY(launch(w));
+    if (left_behind(w))
         return tw__fail(TW_FAILED_PRECONDITION, "%s: its threads are those of the process that this one was forked from",
                         tw_class_name(w->dataset));
     pthread_mutex_lock(&w->lock);
@@ -337,4 +353,105 @@ tw_status tw__workers_next(tw__workers *w, tw_tensor **element, bool *end)
     }
     pthread_mutex_unlock(&w->lock);
     return status;
+}
+
+/* ---- the state ---- */
+
+/* Waits until all threads rest. */
+static tw_status pause_threads(tw__workers *w)
+{
+    if (left_behind(w))
+        return tw__fail(TW_FAILED_PRECONDITION, "%s: its threads are those of the process that this one was forked from",
+                        tw_class_name(w->dataset));
+    void *held = tw__wait_begin_hook ? tw__wait_begin_hook() : NULL;
+    tw_status status = TW_OK;
+    pthread_mutex_lock(&w->lock);
+    w->paused = true;
+    while (status == TW_OK && w->active)
+        status = wait_ready(w);
+    pthread_mutex_unlock(&w->lock);
+    if (held)
+        tw__wait_end_hook(held);
+    return status;
+}
+
+void tw__workers_resume(tw__state *state)
+{
+    for (tw__workers *w = state->paused; w; w = w->next_paused) {
+        pthread_mutex_lock(&w->lock);
+        w->paused = false;
+        pthread_cond_broadcast(&w->room);
+        pthread_mutex_unlock(&w->lock);
+    }
+    state->paused = NULL;
+}
+
+/* Before the threads begin: a ring of at least that many slots. */
+static tw_status widen(tw__workers *w, size_t size)
+{
+    if (size <= w->ring_size)
+        return TW_OK;
+    slot **ring = tw__alloc_array(size, sizeof *ring);
+    if (!ring)
+        return tw__error_status();
+    memcpy(ring, w->ring, w->ring_size * sizeof *ring);
+    tw__free(w->ring);
+    w->ring = ring;
+    for (; w->ring_size < size; w->ring_size++) {
+        if (!(ring[w->ring_size] = slot_new(w->input_count, w->count)))
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
+static void error_state(tw__state *state, tw__saved_error *error)
+{
+    int64_t code = error->code;
+    tw__text text = { 0 };
+    if (state->saving)
+        tw__text_add(&text, error->message ? error->message : "");
+    tw__state_int(state, "code", &code);
+    tw__state_text(state, "message", &text);
+    if (tw__state_good(state) && !state->saving) {
+        tw__fail((tw_status)code, "%.*s", (int)text.size, text.data ? text.data : "");
+        *error = tw__error_take();
+    }
+    tw__text_free(&text);
+}
+
+static void slot_exchange(tw__state *state, slot *s, int count)
+{
+    bool failed = s->state == SLOT_FAILED;
+    tw__state_bool(state, "failed", &failed);
+    if (!state->saving)
+        s->state = failed ? SLOT_FAILED : SLOT_READY;
+    if (failed) {
+        error_state(state, &s->error);
+        return;
+    }
+    for (int k = 0; k < count; k++)
+        tw__state_tensor(state, "component", &s->element[k]);
+}
+
+void tw__workers_state(tw__workers *w, tw__state *state)
+{
+    if (state->saving && tw__state_good(state)) {
+        w->next_paused = state->paused;
+        state->paused = w;
+        state->status = pause_threads(w);
+    }
+    int64_t count = (int64_t)(w->tail - w->head);
+    tw__state_int(state, "buffered", &count);
+    tw__state_bool(state, "input_ended", &w->ended);
+    if (tw__state_good(state) && (count < 0 || count > SLOT_LIMIT + THREAD_LIMIT * PIECE_LIMIT * 2))
+        tw__state_fail(state, TW_DATA_LOSS, "%lld elements are ready", (long long)count);
+    if (tw__state_good(state) && !state->saving)
+        state->status = widen(w, (size_t)count);
+    for (int64_t i = 0; tw__state_good(state) && i < count; i++) {
+        slot_exchange(state, w->ring[(w->head + (uint64_t)i) % w->ring_size], w->count);
+        if (!state->saving)
+            w->tail++;
+    }
+    if (tw__state_good(state))
+        tw__state_cursor(state, "input", &w->input, w->input->dataset);
 }

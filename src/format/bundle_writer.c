@@ -204,3 +204,15 @@ tw_status tw__bundle_finish(tw__bundle_writer *writer)
     tw__bundle_abandon(writer);
     return status;
 }
+
+tw_status tw__bundle_finish_as(tw__bundle_writer *writer, const char *prefix)
+{
+    char *copy = tw__strdup(prefix);
+    if (!copy) {
+        tw__bundle_abandon(writer);
+        return tw__error_status();
+    }
+    tw__free(writer->prefix);
+    writer->prefix = copy;
+    return tw__bundle_finish(writer);
+}

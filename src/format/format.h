@@ -58,6 +58,7 @@ tw__bundle_writer *tw__bundle_create(const char *prefix);
 /* Keys in any order; the bytes are stored in the order of the calls. */
 tw_status tw__bundle_add(tw__bundle_writer *writer, const char *key, const tw_tensor *tensor);
 tw_status tw__bundle_finish(tw__bundle_writer *writer); /* ends the writer, also when it fails */
+tw_status tw__bundle_finish_as(tw__bundle_writer *writer, const char *prefix); /* under another name in the same directory */
 void tw__bundle_abandon(tw__bundle_writer *writer);     /* NULL is fine */
 
 /* Puts the data and, made from it by `make_index(context, shards)`, the index in place of what is at the prefix. */
@@ -147,6 +148,8 @@ typedef struct tw__record_reader {
 tw_status tw__record_open(tw__record_reader *reader, const char *path);
 tw_status tw__record_open_packed(tw__record_reader *reader, const char *path, tw__compression compression);
 bool tw__record_next(tw__record_reader *reader);
+/* Goes on at an offset that a reader of the same file had. DATA_LOSS: the file is shorter. */
+tw_status tw__record_seek(tw__record_reader *reader, int64_t offset);
 void tw__record_close(tw__record_reader *reader);
 
 /* ---- comma-separated values (csv_ops.c) ---- */

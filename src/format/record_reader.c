@@ -113,3 +113,19 @@ bool tw__record_next(tw__record_reader *reader)
     reader->status = read_record(reader);
     return reader->status == TW_OK;
 }
+
+tw_status tw__record_seek(tw__record_reader *reader, int64_t offset)
+{
+    if (!reader->inflater && offset >= 0 && offset <= reader->file.size) {
+        reader->begin = reader->end = 0;
+        reader->place = reader->offset = offset;
+        return TW_OK;
+    }
+    while (reader->offset < offset && tw__record_next(reader))
+        ;
+    if (reader->offset == offset)
+        return TW_OK;
+    return reader->status != TW_OK ? reader->status
+                                   : tw__fail(TW_DATA_LOSS, "%s: there is no record at %lld, where reading is to go on", reader->file.path,
+                                              (long long)offset);
+}

@@ -1,6 +1,7 @@
-/* Writes the objects under a root as one bundle: the values of the variables in the order of their nodes, then the graph.
+/* Writes the objects under a root as one bundle: the values of variables and the states of iterators in the order of their nodes, then the graph.
  *
  *     key of a value = names on the way from the root, each with . as .. and / as .S, joined by /, then /.ATTRIBUTES/VARIABLE_VALUE
+ *                      (of an iterator: ITERATOR_STATE)
  *     key of a slot  = the variable's way, .OPTIMIZER_SLOT, the optimizer's way, the slot's name, then the same
  *     graph          = TrackableObjectGraph { 1 nodes { 1 children { 1 node_id, 2 local_name },
  *                      2 attributes { 1 name, 2 full_name, 3 checkpoint_key },
@@ -57,7 +58,8 @@ tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key)
         tw__text_add(key, own->parent ? "/" : "");
         add_escaped(key, own->name);
     }
-    tw__text_add(key, "/.ATTRIBUTES/" TW__VALUE_NAME);
+    const char *attribute = tw__attribute_of(walk->nodes[node].object);
+    tw__text_format(key, "/.ATTRIBUTES/%s", attribute ? attribute : TW__VALUE_NAME);
     return key->failed ? tw__error_status() : TW_OK;
 }
 
@@ -85,7 +87,7 @@ static bool *find_values(const tw__walk *walk)
     bool *values = tw__alloc_array(walk->count, sizeof *values);
     bool changed = values != NULL;
     for (size_t i = 0; values && i < walk->count; i++)
-        values[i] = tw__holds_value(walk->nodes[i].object) || walk->nodes[i].object->slot_count;
+        values[i] = tw__attribute_of(walk->nodes[i].object) || walk->nodes[i].object->slot_count;
     while (changed) {
         changed = false;
         for (size_t node = walk->count; node-- > 0;) {
@@ -114,14 +116,15 @@ static tw_status add_node(parts *p, const tw__walk *walk, size_t node, bool has_
         tw__proto_add_bytes(&p->node, 1, p->part.data, p->part.size);
     }
     const tw_trackable *object = walk->nodes[node].object;
-    if (tw__holds_value(object)) {
-        const char *name = ((const tw_variable *)object)->name;
+    const char *attribute = tw__attribute_of(object);
+    if (attribute) {
+        const char *name = tw__holds_value(object) ? ((const tw_variable *)object)->name : "";
         size_t size = strlen(name);
         if (tw__ends_with(name, ":0"))
             size -= 2;
         TW_TRY(tw__walk_key(walk, node, &p->key));
         tw__text_clear(&p->part);
-        tw__proto_add_bytes(&p->part, 1, TW__VALUE_NAME, strlen(TW__VALUE_NAME));
+        tw__proto_add_bytes(&p->part, 1, attribute, strlen(attribute));
         if (size)
             tw__proto_add_bytes(&p->part, 2, name, size);
         tw__proto_add_bytes(&p->part, 3, p->key.data, p->key.size);
@@ -137,10 +140,10 @@ static tw_status save_walk(parts *p, const tw__walk *walk, const bool *values, t
 {
     for (size_t node = 0; node < walk->count; node++) {
         TW_TRY(add_node(p, walk, node, values[node]));
-        const tw_trackable *object = walk->nodes[node].object;
-        if (!tw__holds_value(object))
+        tw_trackable *object = walk->nodes[node].object;
+        if (!tw__attribute_of(object))
             continue;
-        tw_tensor *value = tw__variable_value((tw_variable *)object);
+        tw_tensor *value = tw__attribute_value(object);
         tw_status status = value ? tw__bundle_add(writer, p->key.data, value) : tw__error_status();
         tw_release(value);
         TW_TRY(status);

@@ -11,6 +11,7 @@
  * removed meanwhile) until nothing waits for it any more. When a restore ends with values that found no object, it says so. */
 #include <stdlib.h>
 
+#include "data/data.h"
 #include "saving/saving.h"
 
 static _Atomic uint64_t last_uid;
@@ -143,8 +144,9 @@ static const tw_class restore_class = { .name = "Restore", .size = sizeof(tw__re
 /* ---- the walk ---- */
 
 typedef struct assignment {
-    tw_variable *variable;
+    tw_trackable *object; /* a variable or an iterator */
     char *key;
+    struct tw__cursor *cursor; /* of an iterator: where it will stand */
 } assignment;
 
 typedef struct binding {
@@ -177,9 +179,9 @@ static tw_status bind_node(binding *w, size_t node, tw_trackable *object)
     return TW_OK;
 }
 
-static bool is_value(tw__saved_text name)
+static bool is_named(tw__saved_text name, const char *attribute)
 {
-    return name.size == strlen(TW__VALUE_NAME) && memcmp(name.data, TW__VALUE_NAME, name.size) == 0;
+    return attribute && name.size == strlen(attribute) && memcmp(name.data, attribute, name.size) == 0;
 }
 
 /* Notes which values of the file the object takes. */
@@ -193,7 +195,7 @@ static tw_status gather(binding *w, size_t node, tw_trackable *object)
     const tw__saved_node *saved = &restore->graph.nodes[node];
     for (size_t i = 0; i < saved->attribute_count; i++) {
         const tw__saved_attribute *attribute = &saved->attributes[i];
-        if (!tw__holds_value(object) || !is_value(attribute->name)) {
+        if (!is_named(attribute->name, tw__attribute_of(object))) {
             TW_TRY(TW_GROW(restore->unused, restore->unused_capacity, restore->unused_count + 1));
             restore->unused[restore->unused_count].node = node;
             restore->unused[restore->unused_count++].attribute = i;
@@ -203,7 +205,7 @@ static tw_status gather(binding *w, size_t node, tw_trackable *object)
         char *key = tw__strndup(attribute->key.data ? attribute->key.data : "", attribute->key.size);
         if (!key)
             return TW_RESOURCE_EXHAUSTED;
-        w->assignments[w->assignment_count++] = (assignment){ (tw_variable *)object, key };
+        w->assignments[w->assignment_count++] = (assignment){ object, key, NULL };
     }
     return TW_OK;
 }
@@ -296,6 +298,38 @@ static tw_status visit_all_slots(binding *w)
     return TW_OK;
 }
 
+/* Whether the value fits; nothing that the program has is changed. */
+static tw_status check_assignment(tw__restore *restore, assignment *a)
+{
+    if (tw__holds_value(a->object))
+        return tw__restore_check(restore, a->key, (tw_variable *)a->object, ((tw_variable *)a->object)->name);
+    const tw__bundle_entry *entry = tw__bundle_find(restore->reader, a->key);
+    if (!entry)
+        return tw__fail(TW_NOT_FOUND, "Key %s not found in checkpoint %s", a->key, restore->prefix);
+    if (entry->dtype != TW_STRING)
+        return tw__fail(TW_INVALID_ARGUMENT,
+                        "%s in checkpoint %s is %s %s: the state of an iterator that TensorFlow saved, which can't be restored here; expected a string",
+                        a->key, restore->prefix, tw_dtype_name(entry->dtype), tw__shape_text(&entry->shape));
+    tw_tensor *saved = tw__bundle_read(restore->reader, a->key);
+    a->cursor = saved ? tw__iterator_restored((struct tw_iterator *)a->object, saved) : NULL;
+    tw_release(saved);
+    if (a->cursor)
+        return TW_OK;
+    tw__saved_error why = tw__error_take();
+    tw_status status = tw__fail(why.code, "%s in checkpoint %s: %s", a->key, restore->prefix, why.message ? why.message : "");
+    free(why.message);
+    return status;
+}
+
+static tw_status assign(tw__restore *restore, assignment *a)
+{
+    if (tw__holds_value(a->object))
+        return tw__restore_value(restore, a->key, (tw_variable *)a->object);
+    tw__iterator_install((struct tw_iterator *)a->object, a->cursor);
+    a->cursor = NULL;
+    return TW_OK;
+}
+
 static tw_status run(binding *w)
 {
     for (int round = 0; round < 2; round++) { /* slots have no slots */
@@ -313,9 +347,9 @@ static tw_status run(binding *w)
     TW_TRY(tw__restore_hold(w->restore));
     tw_status status = TW_OK;
     for (size_t i = 0; status == TW_OK && i < w->assignment_count; i++)
-        status = tw__restore_check(w->restore, w->assignments[i].key, w->assignments[i].variable, w->assignments[i].variable->name);
+        status = check_assignment(w->restore, &w->assignments[i]);
     for (size_t i = 0; status == TW_OK && i < w->assignment_count; i++)
-        status = tw__restore_value(w->restore, w->assignments[i].key, w->assignments[i].variable);
+        status = assign(w->restore, &w->assignments[i]);
     tw__restore_let_go(w->restore);
     return status;
 }
@@ -327,8 +361,10 @@ static tw_status bind_position(tw__restore *restore, size_t node, tw_trackable *
     tw_status status = bind_node(&w, node, object);
     if (status == TW_OK && w.count > 0)
         status = run(&w);
-    for (size_t i = 0; i < w.assignment_count; i++)
+    for (size_t i = 0; i < w.assignment_count; i++) {
         tw__free(w.assignments[i].key);
+        tw__cursor_free(w.assignments[i].cursor);
+    }
     tw__free(w.assignments);
     tw__free(w.queue);
     return status;

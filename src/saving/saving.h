@@ -14,6 +14,7 @@
 #define TW__GRAPH_KEY "_CHECKPOINTABLE_OBJECT_GRAPH"
 #define TW__VALUE_NAME "VARIABLE_VALUE"
 #define TW__SLOT_NAME ".OPTIMIZER_SLOT"
+#define TW__ITERATOR_NAME "ITERATOR_STATE"
 
 /* "WARNING:tensorflow:…" on stderr. */
 /* As Python's repr() prints it: a variable with its value, other objects by their class. */
@@ -55,8 +56,12 @@ tw_status tw__walk_objects(tw__walk *walk, const tw__saving_view *view);
 void tw__walk_free(tw__walk *walk);
 size_t tw__walk_child_count(const tw__walk *walk, size_t node);
 const tw__child *tw__walk_child(const tw__walk *walk, size_t node, size_t index);
-bool tw__holds_value(const tw_trackable *object);
-/* The key of a variable's value in the checkpoint. */
+bool tw__holds_value(const tw_trackable *object); /* it is a variable */
+/* What the object itself keeps in a checkpoint: the name of its attribute. NULL: nothing. */
+const char *tw__attribute_of(const tw_trackable *object);
+/* Its value as it is now; a new reference. NULL: an error. */
+tw_tensor *tw__attribute_value(tw_trackable *object);
+/* The key of an object's value in the checkpoint. */
 tw_status tw__walk_key(const tw__walk *walk, size_t node, tw__text *key);
 /* The field slot_variables of the node, as both object graphs have it. */
 void tw__walk_write_slots(const tw__walk *walk, size_t node, tw__text *text);

@@ -128,7 +128,7 @@ static tw_status find_unmatched(tw_load_status *status, size_t limit, size_t *fo
     *found = 0;
     for (size_t i = 0; result == TW_OK && i < walk.count; i++) {
         const tw_trackable *object = walk.nodes[i].object;
-        if (!tw__holds_value(object) || is_bound(status->restore, object) || ++*found > limit)
+        if (!tw__attribute_of(object) || is_bound(status->restore, object) || ++*found > limit)
             continue;
         char *name = tw__trackable_repr(object);
         tw__text_format(text, "%s%s", *found > 1 ? ", " : "", name ? name : "?");

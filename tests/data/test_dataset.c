@@ -55,6 +55,50 @@ static void expect(tw_dataset *dataset, const int64_t *values, int count)
 #define EXPECT(dataset, ...) \
     expect(dataset, (const int64_t[]){ __VA_ARGS__ }, (int)(sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)))
 
+static tw_dataset *numbers(void)
+{
+    return tw_dataset_prefetch(tw_dataset_repeat(tw_dataset_shuffle(tw_dataset_range(TW_ZERO, 9), 4), 2));
+}
+
+static void read_some(tw_iterator *iterator, int64_t *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        tw_tensors element = tw_iterator_next(iterator);
+        expect_no_error();
+        assert_int_equal(element.count, 1);
+        values[i] = tw_tensor_int_at(element.items[0], 0);
+        tw_tensors_free(&element);
+    }
+}
+
+/* A checkpoint of an iterator, in a program of C: the elements behind a restore are those that followed. */
+static void iterators_are_restored(void **state)
+{
+    (void)state;
+    const char *path = in_scratch("iterator");
+    for (int cut = 0; cut <= 18; cut += 3) {
+        int64_t before[18], expected[18], found[18];
+        tw_auto tw_iterator *first = tw_iterator(.dataset = numbers()), *second = tw_iterator(.dataset = numbers());
+        read_some(first, before, cut);
+        tw_auto tw_checkpoint *saved = tw_checkpoint_new({ "iterator", first }), *other = tw_checkpoint_new({ "iterator", second });
+        char *written = tw_checkpoint_write(saved, path);
+        expect_no_error();
+        assert_non_null(written);
+        read_some(first, expected, 18 - cut);
+        tw_auto tw_load_status *status = tw_checkpoint_read(other, path);
+        expect_no_error();
+        assert_non_null(status);
+        read_some(second, found, 18 - cut);
+        assert_memory_equal(found, expected, (size_t)(18 - cut) * sizeof *found);
+        free(written);
+    }
+    tw_auto tw_iterator *another = tw_iterator(.dataset = tw_dataset_range(TW_ZERO, 9));
+    tw_auto tw_checkpoint *checkpoint = tw_checkpoint_new({ "iterator", another });
+    tw_auto tw_load_status *refused = tw_checkpoint_read(checkpoint, path);
+    assert_null(refused);
+    expect_error(TW_INVALID_ARGUMENT, "another pipeline");
+}
+
 static void steps_nest(void **state)
 {
     (void)state;
@@ -219,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_nest), cmocka_unit_test(batches),   cmocka_unit_test(files_keep_datasets),
         cmocka_unit_test(mistakes),   cmocka_unit_test(no_memory), cmocka_unit_test(lines),
+        cmocka_unit_test_setup_teardown(iterators_are_restored, make_scratch, remove_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,39 +4,50 @@ from thalweg import _core
 from thalweg._data import structure
 
 
-class OwnedIterator:
-    """Goes through a dataset, an element at a time."""
+def _external_state(dataset):
+    """What a checkpoint does about functions that depend on more than elements, as the dataset's options say."""
+    options = getattr(dataset, "_own_options", None)
+    policy = options.experimental_external_state_policy if options is not None else None
+    return getattr(policy, "name", policy)
+
+
+class _Kind:
+    """What an iterator's elements are. In one object, as attributes of the iterator that are structures would be tracked."""
+
+    def __init__(self, spec, eager, symbolic):
+        self.spec, self.eager, self.symbolic = spec, eager, symbolic
+        self.pack = structure.packer(spec) if eager else None
+
+
+class OwnedIterator(tf.data._rows._Iterator):
+    """Goes through a dataset, an element at a time. A tf.train.Checkpoint saves and restores where it stands."""
 
     def __init__(self, dataset=None, resource=None, element_spec=None):
-        self._element_spec = dataset.element_spec if dataset is not None else element_spec
-        self._elements, self._symbolic = None, resource
-        if dataset is None:
-            return
-        if tf.executing_eagerly():
-            self._iterator = tf.data._rows._Iterator(dataset)
-            self._elements = _core.elements(self._iterator, structure.packer(self._element_spec))
-        else:
+        eager = dataset is not None and tf.executing_eagerly()
+        super().__init__(dataset if eager else None, _external_state(dataset) if eager else None)
+        self._kind = _Kind(dataset.element_spec if dataset is not None else element_spec, eager, resource)
+        if dataset is not None and not eager:
             types, shapes = self._lists()
-            self._symbolic = tf.raw_ops.AnonymousIteratorV3(output_types=types, output_shapes=shapes)
-            tf.raw_ops.MakeIterator(dataset=dataset._variant_tensor, iterator=self._symbolic)
+            self._kind.symbolic = tf.raw_ops.AnonymousIteratorV3(output_types=types, output_shapes=shapes)
+            tf.raw_ops.MakeIterator(dataset=dataset._variant_tensor, iterator=self._kind.symbolic)
 
     def _lists(self):
         flat = structure.flat_specs(self._element_spec)
         return [d for d, _ in flat], [s for _, s in flat]
 
-    element_spec = property(lambda self: self._element_spec)
-    _type_spec = property(lambda self: IteratorSpec(self._element_spec))
+    element_spec = _element_spec = property(lambda self: self._kind.spec)
+    _type_spec = property(lambda self: IteratorSpec(self._kind.spec))
 
     @property
     def _iterator_resource(self):
-        return self._symbolic if self._symbolic is not None else self._iterator._resource
+        return self._kind.symbolic if self._kind.symbolic is not None else self._resource
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        if self._elements is not None and tf.executing_eagerly():
-            return next(self._elements)
+        if self._kind.eager and tf.executing_eagerly():
+            return _core.next_element(self, self._kind.pack)
         if tf.executing_eagerly():
             try:
                 return self._next_by_op()
@@ -51,9 +62,9 @@ class OwnedIterator:
 
     def get_next(self):
         """The next element; OutOfRangeError at the end."""
-        if self._elements is not None and tf.executing_eagerly():
+        if self._kind.eager and tf.executing_eagerly():
             try:
-                return next(self._elements)
+                return _core.next_element(self, self._kind.pack)
             except StopIteration:
                 raise tf.errors.OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]") from None
         return self._next_by_op()

@@ -36,7 +36,7 @@ def fill(found):
     experimental.choose_from_datasets = data.Dataset.choose_from_datasets
     experimental.sample_from_datasets = data.Dataset.sample_from_datasets
     experimental.CsvDataset, experimental.make_csv_dataset = files.CsvDataset, files.make_csv_dataset
-    for name in ("AutotuneOptions", "DistributeOptions", "OptimizationOptions", "ThreadingOptions"):
+    for name in ("AutotuneOptions", "DistributeOptions", "ExternalStatePolicy", "OptimizationOptions", "ThreadingOptions"):
         setattr(experimental, name, getattr(options, name))
 
     def method(name):

@@ -1,4 +1,14 @@
-"""tf.data.Options: accepted and kept. They tune TensorFlow's own runtime; here elements and their order are the same with any of them."""
+"""tf.data.Options: accepted and kept. They tune TensorFlow's own runtime; here elements and their order are the same with any of them, and only
+experimental_external_state_policy, for checkpoints of iterators, has an effect."""
+import enum
+
+
+class ExternalStatePolicy(enum.Enum):
+    """What saving an iterator does about functions whose results depend on more than elements."""
+
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
 
 
 class _Group:

@@ -277,7 +277,7 @@ def pack(spec, tensors):
 
 
 def packer(spec):
-    """What _core.elements packs with: None, True, or a function of the list of tensors."""
+    """What _core.next_element packs with: None, True, or a function of the list of tensors."""
     if isinstance(spec, tf.TensorSpec):
         return None
     if type(spec) is tuple and spec and all(isinstance(s, tf.TensorSpec) for s in spec):

@@ -1,7 +1,7 @@
 /* Comma-separated values: CSVDatasetV2. A record ends at a line's end outside of quotes; a field in quotes may hold delimiters, line ends and, doubled,
  * quotes. A field that is empty, or says the na_value, has its default; one without a default is required. */
-#include "data/data.h"
 #include "data/source/stream.h"
+#include "data/state.h"
 #include "rows.h"
 
 typedef struct csv_dataset {
@@ -252,8 +252,31 @@ static tw_status csv_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     }
 }
 
+static void csv_state(tw__cursor *cursor, tw__state *state)
+{
+    csv_cursor *c = (csv_cursor *)cursor;
+    const csv_dataset *self = (const csv_dataset *)cursor->dataset;
+    bool open = c->open;
+    int64_t at = open ? tw__stream_at(&c->stream) : 0;
+    tw__state_same(state, "number of files", self->names->count);
+    tw__state_same(state, "compression", self->compression);
+    tw__state_int(state, "file", &c->file);
+    tw__state_bool(state, "open", &open);
+    tw__state_int(state, "at", &at);
+    if (state->saving || !tw__state_good(state) || !open)
+        return;
+    if (c->file < 0 || c->file >= self->names->count) {
+        tw__state_fail(state, TW_DATA_LOSS, "file %lld of %lld", (long long)c->file, (long long)self->names->count);
+        return;
+    }
+    state->status = open_file(c, self);
+    if (tw__state_good(state))
+        state->status = tw__stream_seek(&c->stream, at);
+}
+
 static const tw__dataset_kind csv_kind = {
     .class = TW_DATASET_CLASS("CSVDataset", csv_dataset, csv_destroy), .cursor_size = sizeof(csv_cursor), .next = csv_next, .stop = csv_stop,
+    .state = csv_state,
 };
 
 enum { NAMES, COMPRESSION, BUFFER, HEADER, DELIMITER, QUOTES, NA_VALUE, SELECT, DEFAULTS };

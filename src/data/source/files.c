@@ -1,7 +1,7 @@
 /* Datasets of what files hold: lines (TextLineDataset), records (TFRecordDataset), pieces of a fixed length (FixedLengthRecordDatasetV2). The files
  * are read one after the other; an element is one string. */
-#include "data/data.h"
 #include "data/source/stream.h"
+#include "data/state.h"
 #include "rows.h"
 
 typedef struct files_dataset {
@@ -117,6 +117,17 @@ static void records_stop(tw__cursor *cursor)
         tw__record_close(&c->records);
 }
 
+static tw_status open_records(files_cursor *c, const files_dataset *self)
+{
+    char *path = path_of(self, c->file);
+    tw_status opened = !path ? tw__error_status() : !tw__path_exists(path) ? tw__stream_missing(path)
+                                                  : tw__record_open_packed(&c->records, path, self->compression);
+    tw__free(path);
+    c->file += opened != TW_OK;
+    c->open = opened == TW_OK;
+    return opened;
+}
+
 static tw_status records_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     files_cursor *c = (files_cursor *)cursor;
@@ -125,15 +136,8 @@ static tw_status records_next(tw__cursor *cursor, tw_tensor **element, bool *end
         *end = c->file >= self->names->count;
         if (*end)
             return TW_OK;
-        if (!c->open) {
-            char *path = path_of(self, c->file);
-            tw_status opened = !path ? tw__error_status() : !tw__path_exists(path) ? tw__stream_missing(path)
-                                                          : tw__record_open_packed(&c->records, path, self->compression);
-            tw__free(path);
-            c->file += opened != TW_OK;
-            TW_TRY(opened);
-            c->open = true;
-        }
+        if (!c->open)
+            TW_TRY(open_records(c, self));
         if (tw__record_next(&c->records)) {
             element[0] = tw_tensor_string((const char *)c->records.data, c->records.size);
             return element[0] ? TW_OK : tw__error_status();
@@ -220,13 +224,72 @@ static tw_status pieces_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     }
 }
 
+/* ---- where they stand ---- */
+
+/* Which file, and whether it is open. The files' names may have changed, not their number. */
+static void file_state(tw__cursor *cursor, tw__state *state)
+{
+    files_cursor *c = (files_cursor *)cursor;
+    const files_dataset *self = (const files_dataset *)cursor->dataset;
+    tw__state_same(state, "number of files", self->names->count);
+    tw__state_same(state, "compression", self->compression);
+    tw__state_int(state, "file", &c->file);
+    if (tw__state_good(state) && (c->file < 0 || c->file > self->names->count))
+        tw__state_fail(state, TW_DATA_LOSS, "file %lld of %lld", (long long)c->file, (long long)self->names->count);
+}
+
+static void stream_state(tw__cursor *cursor, tw__state *state)
+{
+    files_cursor *c = (files_cursor *)cursor;
+    bool open = c->open;
+    file_state(cursor, state);
+    tw__state_bool(state, "open", &open);
+    int64_t at = c->open ? tw__stream_at(&c->stream) : 0;
+    if (open)
+        tw__state_int(state, "at", &at);
+    if (open && !state->saving && tw__state_good(state)) {
+        state->status = open_stream(c, (const files_dataset *)cursor->dataset);
+        if (tw__state_good(state))
+            state->status = tw__stream_seek(&c->stream, at);
+    }
+}
+
+static void records_state(tw__cursor *cursor, tw__state *state)
+{
+    files_cursor *c = (files_cursor *)cursor;
+    bool open = c->open;
+    file_state(cursor, state);
+    tw__state_bool(state, "open", &open);
+    int64_t at = c->open ? c->records.offset : 0;
+    if (open)
+        tw__state_int(state, "at", &at);
+    if (open && !state->saving && tw__state_good(state)) {
+        state->status = open_records(c, (const files_dataset *)cursor->dataset);
+        if (tw__state_good(state))
+            state->status = tw__record_seek(&c->records, at);
+    }
+}
+
+static void pieces_state(tw__cursor *cursor, tw__state *state)
+{
+    files_cursor *c = (files_cursor *)cursor;
+    const files_dataset *self = (const files_dataset *)cursor->dataset;
+    tw__state_same(state, "record_bytes", self->record);
+    tw__state_same(state, "header_bytes", self->header);
+    tw__state_same(state, "footer_bytes", self->footer);
+    stream_state(cursor, state);
+    tw__state_int(state, "left", &c->left);
+    tw__state_text(state, "ahead", &c->line);
+}
+
 /* ---- kernels ---- */
 
-#define FILES_KIND(name_, next_, stop_) \
-    { .class = TW_DATASET_CLASS(name_, files_dataset, files_destroy), .cursor_size = sizeof(files_cursor), .next = next_, .stop = stop_ }
-static const tw__dataset_kind lines_kind = FILES_KIND("TextLineDataset", lines_next, lines_stop);
-static const tw__dataset_kind records_kind = FILES_KIND("TFRecordDataset", records_next, records_stop);
-static const tw__dataset_kind pieces_kind = FILES_KIND("FixedLengthRecordDataset", pieces_next, lines_stop);
+#define FILES_KIND(name_, next_, stop_, state_)                                                                                     \
+    { .class = TW_DATASET_CLASS(name_, files_dataset, files_destroy), .cursor_size = sizeof(files_cursor), .next = next_, .stop = stop_, \
+      .state = state_ }
+static const tw__dataset_kind lines_kind = FILES_KIND("TextLineDataset", lines_next, lines_stop, stream_state);
+static const tw__dataset_kind records_kind = FILES_KIND("TFRecordDataset", records_next, records_stop, records_state);
+static const tw__dataset_kind pieces_kind = FILES_KIND("FixedLengthRecordDataset", pieces_next, lines_stop, pieces_state);
 
 static files_dataset *make_files(tw__kernel *kernel, const tw__dataset_kind *kind, int compression)
 {

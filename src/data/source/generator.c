@@ -1,6 +1,6 @@
 /* Elements that functions make: GeneratorDataset. init_func gives a state, next_func an element of it, until it fails with OUT_OF_RANGE; finalize_func
  * ends the state. Behind from_generator the functions call Python. */
-#include "data/data.h"
+#include "data/state.h"
 #include "rows.h"
 
 typedef struct generator_dataset {
@@ -64,9 +64,18 @@ static tw_status generator_next(tw__cursor *cursor, tw_tensor **element, bool *e
     return TW_OK;
 }
 
+/* What a generator is in the middle of can't be told, as in TensorFlow. */
+static void generator_state(tw__cursor *cursor, tw__state *state)
+{
+    const generator_dataset *self = (const generator_dataset *)cursor->dataset;
+    tw__state_function(state, &self->init);
+    tw__state_function(state, &self->next);
+    tw__state_fail(state, TW_UNIMPLEMENTED, "GeneratorDataset does not support checkpointing.");
+}
+
 static const tw__dataset_kind generator_kind = {
     .class = TW_DATASET_CLASS("GeneratorDataset", generator_dataset, generator_destroy), .cursor_size = sizeof(generator_cursor),
-    .next = generator_next, .stop = generator_stop,
+    .next = generator_next, .stop = generator_stop, .state = generator_state,
 };
 
 static tw_status generator_compute(tw__kernel *kernel)

@@ -9,8 +9,8 @@
 
 #include "api/composite.h"
 #include "codec/codec.h"
-#include "data/data.h"
 #include "data/source/stream.h"
+#include "data/state.h"
 #include "graph/graphdef.h"
 #include "kernel/random.h"
 #include "rows.h"
@@ -295,10 +295,57 @@ static tw_status shard_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     return TW_OK;
 }
 
+static void shard_state(tw__cursor *cursor, tw__state *state)
+{
+    saved_cursor *c = (saved_cursor *)cursor;
+    bool reading = c->reading, end = false;
+    int64_t at = reading ? c->records.offset : 0;
+    tw__state_int(state, "file", &c->file);
+    tw__state_bool(state, "reading", &reading);
+    tw__state_int(state, "at", &at);
+    if (state->saving || !tw__state_good(state) || !reading)
+        return;
+    c->file--; /* that of the next file */
+    state->status = open_next(c, (const saved_dataset *)cursor->dataset, &end);
+    if (tw__state_good(state) && end)
+        tw__state_fail(state, TW_NOT_FOUND, "%s: file %lld is not there any more", ((const saved_dataset *)cursor->dataset)->path, (long long)c->file - 1);
+    if (tw__state_good(state))
+        state->status = tw__record_seek(&c->records, at);
+}
+
 static const tw__dataset_kind shard_kind = {
     .class = TW_DATASET_CLASS("SavedShardDataset", saved_dataset, saved_destroy), .cursor_size = sizeof(saved_cursor), .next = shard_next,
-    .stop = saved_stop, .cardinality = tw__cardinality_unknown,
+    .stop = saved_stop, .cardinality = tw__cardinality_unknown, .state = shard_state,
 };
+
+static tw__dataset *shard_make(const tw_dtype *dtypes, const tw_shape *shapes, int count)
+{
+    saved_dataset *made = tw__object_new(&shard_kind.class);
+    if (made && tw__dataset_set_types(&made->base, dtypes, shapes, count) == TW_OK)
+        return &made->base;
+    tw_release(made);
+    return NULL;
+}
+
+/* A shard that stands in an element: its directory. */
+static void shard_path_state(tw__dataset *dataset, tw__state *state)
+{
+    saved_dataset *self = (saved_dataset *)dataset;
+    tw__text path = { 0 };
+    int64_t compression = self->compression;
+    if (state->saving)
+        tw__text_add(&path, self->path);
+    tw__state_text(state, "path", &path);
+    tw__state_int(state, "compression", &compression);
+    if (tw__state_good(state) && !state->saving) {
+        self->compression = (tw__compression)compression;
+        self->path = tw__strndup(path.data ? path.data : "", path.size);
+        state->status = self->path ? TW_OK : tw__error_status();
+    }
+    tw__text_free(&path);
+}
+
+const tw__packed_dataset tw__packed_shard = { .class = &shard_kind.class, .make = shard_make, .state = shard_path_state };
 
 static tw_tensor *shard_variant(const saved_dataset *self, const char *path)
 {
@@ -336,20 +383,39 @@ static tw_tensor *shards_of(const saved_dataset *self, const char *run)
     return variant;
 }
 
+/* Begins with what the function makes of the shards. */
+static tw_status begin_load(saved_cursor *c, saved_dataset *self)
+{
+    char *run = NULL;
+    tw_status status = read_metadata(self, &run);
+    tw_auto tw_tensor *shards = status == TW_OK ? shards_of(self, run) : NULL;
+    tw__free(run);
+    c->inner = shards ? tw__data_cursor_of(&self->f, TW_IN(shards), 1, NULL, 0, "Dataset.load: reader_func", self->base.count) : NULL;
+    return c->inner ? TW_OK : tw__error_status();
+}
+
 static tw_status load_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     saved_cursor *c = (saved_cursor *)cursor;
-    saved_dataset *self = (saved_dataset *)cursor->dataset;
-    if (!c->inner) {
-        char *run = NULL;
-        tw_status status = read_metadata(self, &run);
-        tw_auto tw_tensor *shards = status == TW_OK ? shards_of(self, run) : NULL;
-        tw__free(run);
-        c->inner = shards ? tw__data_cursor_of(&self->f, TW_IN(shards), 1, NULL, 0, "Dataset.load: reader_func", self->base.count) : NULL;
-        if (!c->inner)
-            return tw__error_status();
-    }
+    if (!c->inner)
+        TW_TRY(begin_load(c, (saved_dataset *)cursor->dataset));
     return tw__cursor_next(c->inner, element, end);
+}
+
+static void load_state(tw__cursor *cursor, tw__state *state)
+{
+    saved_cursor *c = (saved_cursor *)cursor;
+    saved_dataset *self = (saved_dataset *)cursor->dataset;
+    bool begun = c->inner != NULL;
+    tw__state_function(state, &self->f);
+    tw__state_same(state, "number of elements", self->count);
+    tw__state_bool(state, "begun", &begun);
+    if (!tw__state_good(state) || !begun)
+        return;
+    if (!c->inner && begin_load(c, self) != TW_OK)
+        state->status = tw__error_status();
+    else
+        tw__state_cursor(state, "elements", &c->inner, c->inner->dataset);
 }
 
 static int64_t load_cardinality(tw__dataset *dataset)
@@ -359,7 +425,7 @@ static int64_t load_cardinality(tw__dataset *dataset)
 
 static const tw__dataset_kind load_kind = {
     .class = TW_DATASET_CLASS("LoadDataset", saved_dataset, saved_destroy), .cursor_size = sizeof(saved_cursor), .next = load_next,
-    .stop = saved_stop, .cardinality = load_cardinality,
+    .stop = saved_stop, .cardinality = load_cardinality, .state = load_state,
 };
 
 static tw_status load_compute(tw__kernel *kernel)

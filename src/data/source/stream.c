@@ -45,6 +45,7 @@ tw_status tw__stream_fill(tw__stream *stream)
         stream->place += (int64_t)got;
     }
     stream->begin = 0;
+    stream->fetched += (int64_t)got;
     stream->end = got;
     stream->ended = got == 0;
     return TW_OK;
@@ -63,6 +64,22 @@ tw_status tw__stream_read(tw__stream *stream, void *data, size_t size, size_t *g
         *got += part;
     }
     return TW_OK;
+}
+
+tw_status tw__stream_seek(tw__stream *stream, int64_t at)
+{
+    size_t got = 0;
+    if (!stream->inflater && at <= stream->file.size) { /* without reading what is before */
+        stream->place = stream->fetched = at;
+        stream->begin = stream->end = 0;
+        stream->ended = false;
+        return TW_OK;
+    }
+    if (stream->inflater)
+        TW_TRY(tw__stream_read(stream, NULL, (size_t)(at - tw__stream_at(stream)), &got));
+    if (tw__stream_at(stream) == at)
+        return TW_OK;
+    return tw__fail(TW_DATA_LOSS, "%s is shorter than it was when the state was saved: expected at least %lld bytes", stream->file.path, (long long)at);
 }
 
 tw_status tw__compression_of(const char *op, const tw_tensor *name, tw__compression *compression)

@@ -10,6 +10,7 @@ typedef struct tw__stream {
     tw__file_reader file;
     tw__inflater *inflater;
     int64_t place;  /* in the file: of what was not fetched yet */
+    int64_t fetched; /* bytes, decompressed, that were put into memory */
     uint8_t *memory;
     size_t begin, end;
     bool ended;
@@ -26,6 +27,12 @@ static inline int tw__stream_byte(tw__stream *stream)
         return -2;
     return stream->begin == stream->end ? -1 : stream->memory[stream->begin++];
 }
+/* Where it stands: bytes of the stream before what comes next; and steps there. DATA_LOSS if the stream is shorter. */
+static inline int64_t tw__stream_at(const tw__stream *stream)
+{
+    return stream->fetched - (int64_t)(stream->end - stream->begin);
+}
+tw_status tw__stream_seek(tw__stream *stream, int64_t at);
 /* Up to `size` bytes; *got is less only at the end. */
 tw_status tw__stream_read(tw__stream *stream, void *data, size_t size, size_t *got);
 

@@ -1,5 +1,5 @@
 /* Datasets of tensors that are there: one element (TensorDataset), the rows of tensors (TensorSliceDataset), and numbers (RangeDataset). */
-#include "data/data.h"
+#include "data/state.h"
 #include "rows.h"
 
 /* ---- TensorDataset and TensorSliceDataset ---- */
@@ -85,13 +85,23 @@ static tw_status slices_rows(tw__cursor *cursor, int64_t limit, tw_tensor **elem
     return slice_rows(cursor, limit, false, element, got);
 }
 
+static void at_state(tw__cursor *cursor, tw__state *state)
+{
+    const tensors_dataset *self = (const tensors_dataset *)cursor->dataset;
+    int64_t *at = &((tensors_cursor *)cursor)->at;
+    tw__state_same(state, "rows", self->rows);
+    tw__state_int(state, "at", at);
+    if (tw__state_good(state) && (*at < 0 || *at > self->rows + 1))
+        tw__state_fail(state, TW_DATA_LOSS, "row %lld of %lld", (long long)*at, (long long)self->rows);
+}
+
 static const tw__dataset_kind whole_kind = {
     .class = TW_DATASET_CLASS("TensorDataset", tensors_dataset, tensors_destroy), .cursor_size = sizeof(tensors_cursor), .next = whole_next,
-    .cardinality = rows_cardinality,
+    .cardinality = rows_cardinality, .state = at_state,
 };
 static const tw__dataset_kind slices_kind = {
     .class = TW_DATASET_CLASS("TensorSliceDataset", tensors_dataset, tensors_destroy), .cursor_size = sizeof(tensors_cursor),
-    .next = slices_next, .cardinality = rows_cardinality, .rows = slices_rows,
+    .next = slices_next, .cardinality = rows_cardinality, .rows = slices_rows, .state = at_state,
 };
 
 static tw_status whole_compute(tw__kernel *kernel)
@@ -223,9 +233,18 @@ static tw_status range_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     return number ? TW_OK : tw__error_status();
 }
 
+static void range_state(tw__cursor *cursor, tw__state *state)
+{
+    const range_dataset *self = (const range_dataset *)cursor->dataset;
+    tw__state_same(state, "start", self->start);
+    tw__state_same(state, "stop", self->stop);
+    tw__state_same(state, "step", self->step);
+    tw__state_int(state, "at", &((tensors_cursor *)cursor)->at);
+}
+
 static const tw__dataset_kind range_kind = {
     .class = TW_DATASET_CLASS("RangeDataset", range_dataset, NULL), .cursor_size = sizeof(tensors_cursor), .next = range_next,
-    .cardinality = range_cardinality,
+    .cardinality = range_cardinality, .state = range_state,
 };
 
 static tw_status range_compute(tw__kernel *kernel)

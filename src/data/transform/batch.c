@@ -1,5 +1,5 @@
 /* Elements stacked: batch. Rows of tensors are handed on as they lie. */
-#include "data/data.h"
+#include "data/state.h"
 #include "rows.h"
 
 typedef struct batch_dataset {
@@ -48,8 +48,15 @@ static int64_t batch_cardinality(tw__dataset *dataset)
     return n < 0 ? n : n / self->size + (!self->drop_remainder && n % self->size);
 }
 
+static void batch_state(tw__cursor *cursor, tw__state *state)
+{
+    const batch_dataset *self = (const batch_dataset *)cursor->dataset;
+    tw__state_same(state, "batch_size", self->size);
+    tw__state_same(state, "drop_remainder", self->drop_remainder);
+}
+
 static const tw__dataset_kind batch_kind = {
-    .class = TW_DATASET_CLASS("BatchDataset", batch_dataset, NULL), .next = batch_next, .cardinality = batch_cardinality,
+    .class = TW_DATASET_CLASS("BatchDataset", batch_dataset, NULL), .next = batch_next, .cardinality = batch_cardinality, .state = batch_state,
 };
 
 static tw_status make_batches(tw__kernel *kernel, int drop_remainder)

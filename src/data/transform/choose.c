@@ -1,5 +1,5 @@
 /* Steps that ask a function about elements: filter, take_while, and scan, whose function also keeps a state; and reduce, which gives the state. */
-#include "data/data.h"
+#include "data/state.h"
 #include "rows.h"
 
 typedef struct choose_dataset {
@@ -104,16 +104,28 @@ static int64_t scan_cardinality(tw__dataset *dataset)
     return ((choose_dataset *)dataset)->preserves ? tw__cardinality_same(dataset) : TW_UNKNOWN_COUNT;
 }
 
+static void choose_state(tw__cursor *cursor, tw__state *state)
+{
+    tw__state_function(state, &((const choose_dataset *)cursor->dataset)->f);
+}
+
+static void scan_state(tw__cursor *cursor, tw__state *state)
+{
+    choose_state(cursor, state);
+    tw__state_tensors(state, "state", &((scan_cursor *)cursor)->state, ((const choose_dataset *)cursor->dataset)->state_count);
+}
+
 static const tw__dataset_kind filter_kind = {
     .class = TW_DATASET_CLASS("FilterDataset", choose_dataset, choose_destroy), .next = filter_next, .cardinality = tw__cardinality_unknown,
+    .state = choose_state,
 };
 static const tw__dataset_kind take_while_kind = {
     .class = TW_DATASET_CLASS("TakeWhileDataset", choose_dataset, choose_destroy), .next = take_while_next,
-    .cardinality = tw__cardinality_unknown,
+    .cardinality = tw__cardinality_unknown, .state = choose_state,
 };
 static const tw__dataset_kind scan_kind = {
     .class = TW_DATASET_CLASS("ScanDataset", choose_dataset, choose_destroy), .cursor_size = sizeof(scan_cursor), .start = scan_start,
-    .next = scan_next, .stop = scan_stop, .cardinality = scan_cardinality,
+    .next = scan_next, .stop = scan_stop, .cardinality = scan_cardinality, .state = scan_state,
 };
 
 static tw_status choose_compute(tw__kernel *kernel, const tw__dataset_kind *kind)

@@ -1,8 +1,8 @@
 /* Datasets that a function makes of elements, one behind the other (flat_map) or in turns (interleave). */
 #include <unistd.h>
 
-#include "data/data.h"
 #include "data/parallel.h"
+#include "data/state.h"
 #include "rows.h"
 
 typedef struct flat_dataset {
@@ -13,6 +13,7 @@ typedef struct flat_dataset {
 } flat_dataset;
 
 typedef struct turn {
+    tw_tensor **argument; /* what the function made the dataset of, for the state */
     tw__cursor *cursor;
     tw__workers *ahead; /* steps through the cursor, which it holds */
 } turn;
@@ -36,8 +37,11 @@ static tw_status flat_start(tw__cursor *cursor)
     return c->turns ? TW_OK : tw__error_status();
 }
 
-static void turn_end(turn *t)
+static void turn_end(turn *t, int arguments)
 {
+    if (t->argument)
+        tw__element_end(t->argument, arguments);
+    tw__free(t->argument);
     tw__workers_stop(t->ahead);
     tw__cursor_free(t->cursor);
     *t = (turn){ 0 };
@@ -47,8 +51,22 @@ static void flat_stop(tw__cursor *cursor)
 {
     flat_cursor *c = (flat_cursor *)cursor;
     for (int64_t i = 0; c->turns && i < ((flat_dataset *)cursor->dataset)->cycle; i++)
-        turn_end(&c->turns[i]);
+        turn_end(&c->turns[i], cursor->dataset->input->count);
     tw__free(c->turns);
+}
+
+/* Begins with the dataset that the function makes of the turn's argument. */
+static tw_status begin_turn(const flat_dataset *self, turn *t)
+{
+    tw__cursor *cursor = tw__data_cursor_of(&self->f, t->argument, self->base.input->count, NULL, 0, tw_class_name(self), self->base.count);
+    if (cursor && self->ahead) {
+        tw__dataset *dataset = tw_retain(cursor->dataset);
+        t->ahead = tw__workers_prefetch(dataset, cursor, TW_AUTOTUNE);
+        tw_release(dataset);
+    } else {
+        t->cursor = cursor;
+    }
+    return t->cursor || t->ahead ? TW_OK : tw__error_status();
 }
 
 static tw_status open_turn(flat_cursor *c, const flat_dataset *self, turn *t)
@@ -56,21 +74,48 @@ static tw_status open_turn(flat_cursor *c, const flat_dataset *self, turn *t)
     int count = self->base.input->count;
     tw_tensor **input = tw__alloc_array((size_t)count + 1, sizeof *input);
     tw_status status = input ? tw__cursor_next(c->base.input, input, &c->input_ended) : tw__error_status();
-    if (status == TW_OK && !c->input_ended) {
-        tw__cursor *cursor = tw__data_cursor_of(&self->f, input, count, NULL, 0, tw_class_name(self), self->base.count);
-        tw__element_end(input, count);
-        if (cursor && self->ahead) {
-            tw__dataset *dataset = tw_retain(cursor->dataset);
-            t->ahead = tw__workers_prefetch(dataset, cursor, TW_AUTOTUNE);
-            tw_release(dataset);
-        } else {
-            t->cursor = cursor;
-        }
-        c->open += t->cursor || t->ahead;
-        status = t->cursor || t->ahead ? TW_OK : tw__error_status();
+    if (status != TW_OK || c->input_ended) {
+        tw__free(input);
+        return status;
     }
-    tw__free(input);
+    t->argument = input;
+    status = begin_turn(self, t);
+    if (status == TW_OK)
+        c->open++;
+    else
+        turn_end(t, count);
     return status;
+}
+
+static void turn_state(turn *t, const flat_dataset *self, tw__state *state)
+{
+    tw__state_tensors(state, "argument", &t->argument, self->base.input->count);
+    if (!tw__state_good(state) || !t->argument)
+        return;
+    if (!state->saving && begin_turn(self, t) != TW_OK)
+        state->status = tw__error_status();
+    else if (t->ahead)
+        tw__workers_state(t->ahead, state);
+    else
+        tw__state_cursor(state, "dataset", &t->cursor, t->cursor->dataset);
+}
+
+static void flat_state(tw__cursor *cursor, tw__state *state)
+{
+    flat_cursor *c = (flat_cursor *)cursor;
+    const flat_dataset *self = (const flat_dataset *)cursor->dataset;
+    tw__state_function(state, &self->f);
+    tw__state_same(state, "cycle_length", self->cycle);
+    tw__state_same(state, "block_length", self->block);
+    tw__state_same(state, "parallel", self->ahead);
+    tw__state_int(state, "at", &c->at);
+    tw__state_int(state, "given", &c->given);
+    tw__state_int(state, "open", &c->open);
+    tw__state_bool(state, "input_ended", &c->input_ended);
+    if (tw__state_good(state) && (c->at < 0 || c->at >= self->cycle))
+        tw__state_fail(state, TW_DATA_LOSS, "the turn of %lld of %lld", (long long)c->at, (long long)self->cycle);
+    for (int64_t i = 0; tw__state_good(state) && i < self->cycle; i++)
+        turn_state(&c->turns[i], self, state);
 }
 
 static void advance(flat_cursor *c, const flat_dataset *self)
@@ -94,7 +139,7 @@ static tw_status flat_next(tw__cursor *cursor, tw_tensor **element, bool *end)
                     advance(c, self);
                 return TW_OK;
             }
-            turn_end(t);
+            turn_end(t, self->base.input->count);
             c->open--;
             advance(c, self);
         } else if (!c->input_ended) {
@@ -109,7 +154,7 @@ static tw_status flat_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 
 #define FLAT_KIND(name_)                                                                                                              \
     { .class = TW_DATASET_CLASS(name_, flat_dataset, flat_destroy), .cursor_size = sizeof(flat_cursor), .start = flat_start,          \
-      .next = flat_next, .stop = flat_stop, .cardinality = tw__cardinality_unknown }
+      .next = flat_next, .stop = flat_stop, .cardinality = tw__cardinality_unknown, .state = flat_state }
 static const tw__dataset_kind flat_map_kind = FLAT_KIND("FlatMapDataset");
 static const tw__dataset_kind interleave_kind = FLAT_KIND("InterleaveDataset");
 

@@ -1,208 +1,7 @@
-/* Steps that keep elements, or look at them as they pass: cache, prefetch, unique, ignore_errors, assert_cardinality, options. */
-#include "data/data.h"
+/* Steps that look at elements as they pass: prefetch, unique, ignore_errors, assert_cardinality, options. */
 #include "data/parallel.h"
-#include "format/format.h"
+#include "data/state.h"
 #include "rows.h"
-
-/* ---- cache ---- */
-
-/* In memory the elements are the dataset's, once a cursor came to the end; in a file they are a tensor bundle with keys of element and component. */
-typedef struct cache_dataset {
-    tw__dataset base;
-    char *path;            /* NULL: in memory */
-    _Atomic uint32_t lock; /* tw__hold_take: of `kept` */
-    tw__elements *kept;
-} cache_dataset;
-
-typedef struct cache_cursor {
-    tw__cursor base;
-    const tw__elements *kept; /* read from here; or, while it is NULL, collect */
-    tw__elements collected;
-    tw__bundle_writer *writer;
-    tw__bundle_reader *reader;
-    int64_t at;
-} cache_cursor;
-
-static void elements_release(tw__elements *elements)
-{
-    if (elements)
-        tw__elements_free(elements);
-    tw__free(elements);
-}
-
-static void cache_destroy(void *pointer)
-{
-    cache_dataset *self = pointer;
-    elements_release(self->kept);
-    tw__free(self->path);
-}
-
-static const tw__elements *kept_of(cache_dataset *self)
-{
-    tw__hold_take(&self->lock);
-    const tw__elements *kept = self->kept;
-    tw__hold_give(&self->lock);
-    return kept;
-}
-
-static tw_status cache_start(tw__cursor *cursor)
-{
-    cache_cursor *c = (cache_cursor *)cursor;
-    cache_dataset *self = (cache_dataset *)cursor->dataset;
-    c->collected.count = self->base.count;
-    if (!self->path) {
-        c->kept = kept_of(self);
-    } else if (tw__bundle_shards(self->path) > 0) {
-        c->reader = tw__bundle_open(self->path);
-        if (!c->reader)
-            return tw__error_status();
-    } else {
-        c->writer = tw__bundle_create(self->path);
-        if (!c->writer)
-            return tw__error_status();
-    }
-    if (!c->kept && !c->reader && !(cursor->input = tw__cursor_new(self->base.input)))
-        return tw__error_status();
-    return TW_OK;
-}
-
-static void cache_stop(tw__cursor *cursor)
-{
-    cache_cursor *c = (cache_cursor *)cursor;
-    tw__elements_free(&c->collected);
-    tw__bundle_abandon(c->writer);
-    tw__bundle_close(c->reader);
-}
-
-/* The cursor came to the end: what it collected is the cache. */
-static tw_status publish(cache_cursor *c)
-{
-    cache_dataset *self = (cache_dataset *)c->base.dataset;
-    tw__elements *made = tw__alloc(sizeof *made);
-    if (!made)
-        return tw__error_status();
-    *made = c->collected;
-    c->collected = (tw__elements){ .count = self->base.count };
-    tw__hold_take(&self->lock);
-    bool first = !self->kept;
-    if (first)
-        self->kept = made;
-    tw__hold_give(&self->lock);
-    if (!first)
-        elements_release(made);
-    return TW_OK;
-}
-
-static void write_key(char *key, size_t size, int64_t element, int component)
-{
-    snprintf(key, size, "%08lld_%d", (long long)element, component);
-}
-
-static tw_status read_element(cache_cursor *c, tw_tensor **element, bool *end)
-{
-    int count = c->base.dataset->count;
-    char key[64];
-    write_key(key, sizeof key, c->at, 0);
-    *end = !tw__bundle_find(c->reader, key);
-    for (int i = 0; !*end && i < count; i++) {
-        write_key(key, sizeof key, c->at, i);
-        if (!(element[i] = tw__bundle_read(c->reader, key))) {
-            tw__element_end(element, i);
-            return tw__error_status();
-        }
-    }
-    c->at++;
-    return TW_OK;
-}
-
-static tw_status write_element(cache_cursor *c, tw_tensor *const *element)
-{
-    char key[64];
-    for (int i = 0; i < c->base.dataset->count; i++) {
-        write_key(key, sizeof key, c->at, i);
-        TW_TRY(tw__bundle_add(c->writer, key, element[i]));
-    }
-    c->at++;
-    return TW_OK;
-}
-
-static tw_status collect(cache_cursor *c, tw_tensor *const *element)
-{
-    tw_tensor **room = tw__elements_room(&c->collected);
-    if (!room)
-        return tw__error_status();
-    for (int i = 0; i < c->collected.count; i++)
-        room[i] = tw_retain(element[i]);
-    c->collected.size++;
-    return TW_OK;
-}
-
-static tw_status cache_next(tw__cursor *cursor, tw_tensor **element, bool *end)
-{
-    cache_cursor *c = (cache_cursor *)cursor;
-    int count = cursor->dataset->count;
-    if (c->reader)
-        return read_element(c, element, end);
-    if (c->kept) {
-        *end = c->at >= (int64_t)c->kept->size;
-        for (int i = 0; !*end && i < count; i++)
-            element[i] = tw_retain(c->kept->items[c->at * count + i]);
-        c->at++;
-        return TW_OK;
-    }
-    TW_TRY(tw__cursor_next(cursor->input, element, end));
-    if (*end && c->writer) {
-        tw__bundle_writer *writer = c->writer;
-        c->writer = NULL;
-        return c->at ? tw__bundle_finish(writer) : (tw__bundle_abandon(writer), TW_OK);
-    }
-    if (*end)
-        return publish(c);
-    tw_status status = c->writer ? write_element(c, element) : collect(c, element);
-    if (status != TW_OK)
-        tw__element_end(element, count);
-    return status;
-}
-
-static int64_t cache_cardinality(tw__dataset *dataset)
-{
-    const tw__elements *kept = kept_of((cache_dataset *)dataset);
-    return kept ? (int64_t)kept->size : tw__cardinality_same(dataset);
-}
-
-static const tw__dataset_kind cache_kind = {
-    .class = TW_DATASET_CLASS("CacheDataset", cache_dataset, cache_destroy), .cursor_size = sizeof(cache_cursor), .starts_inputs = true,
-    .start = cache_start, .next = cache_next, .stop = cache_stop, .cardinality = cache_cardinality,
-};
-
-static tw_status cache_compute(tw__kernel *kernel)
-{
-    cache_dataset *self = tw__dataset_make(kernel, &cache_kind, true);
-    tw_string path = tw_tensor_string_at(kernel->inputs[1], 0);
-    if (self && path.size && !(self->path = tw__strndup(path.data, path.size))) {
-        tw_release(self);
-        return tw__error_status();
-    }
-    return tw__dataset_give(kernel, self);
-}
-
-TW_OP(CacheDatasetV2,
-    .inputs = "input_dataset: variant, filename: string, cache: resource", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
-    .shape = tw__scalars_shape, .compute = cache_compute, .stateful = true,
-    .doc = "The elements, kept in memory or in a file when the first pass is done.");
-
-static tw_status cache_init(void *self, const void *arguments)
-{
-    const tw_dataset_cache_args *args = arguments;
-    tw_tensor *cache = NULL;
-    int count = 1;
-    TW_TRY(tw__apply(&tw__op_DummyMemoryCache, NULL, 0, NULL, 0, &cache, &count));
-    return tw__dataset_step(self, args->input_dataset, NULL, &tw__op_CacheDatasetV2,
-                            TW_IN(args->filename ? tw_retain(args->filename) : tw_tensor_string("", 0), cache), 2, NULL, 0);
-}
-
-TW_CLASS(dataset_cache, "data.CacheDataset(input_dataset: dataset, filename: tensor = None) -> dataset", TW_STEP(cache_init),
-         .doc = "The elements, kept in memory or in a file when the first pass is done, and taken from there by later ones.");
 
 /* ---- prefetch ---- */
 
@@ -242,9 +41,19 @@ static void prefetch_stop(tw__cursor *cursor)
     tw__workers_stop(((prefetch_cursor *)cursor)->workers);
 }
 
+static void prefetch_state(tw__cursor *cursor, tw__state *state)
+{
+    bool ahead = ((prefetch_cursor *)cursor)->workers != NULL;
+    tw__state_same(state, "ahead", ahead);
+    if (ahead)
+        tw__workers_state(((prefetch_cursor *)cursor)->workers, state);
+    else
+        tw__state_cursor(state, "input", &cursor->input, cursor->dataset->input);
+}
+
 static const tw__dataset_kind prefetch_kind = {
     .class = TW_DATASET_CLASS("PrefetchDataset", number_dataset, NULL), .cursor_size = sizeof(prefetch_cursor), .starts_inputs = true,
-    .start = prefetch_start, .next = prefetch_next, .stop = prefetch_stop, .cardinality = tw__cardinality_same,
+    .start = prefetch_start, .next = prefetch_next, .stop = prefetch_stop, .cardinality = tw__cardinality_same, .state = prefetch_state,
 };
 
 static tw_status prefetch_compute(tw__kernel *kernel)
@@ -322,9 +131,26 @@ static tw_status unique_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     }
 }
 
+static void unique_state(tw__cursor *cursor, tw__state *state)
+{
+    tw__map *seen = &((unique_cursor *)cursor)->seen;
+    int64_t count = (int64_t)seen->count;
+    tw__text key = { 0 };
+    tw__state_int(state, "seen", &count);
+    for (int64_t i = 0; tw__state_good(state) && i < count; i++) {
+        tw__text_clear(&key);
+        if (state->saving)
+            tw__text_bytes(&key, seen->entries[i].key, seen->entries[i].key_size);
+        tw__state_text(state, "key", &key);
+        if (tw__state_good(state) && !state->saving)
+            state->status = tw__map_put(seen, key.data ? key.data : "", key.size, NULL);
+    }
+    tw__text_free(&key);
+}
+
 static const tw__dataset_kind unique_kind = {
     .class = TW_DATASET_CLASS("UniqueDataset", tw__dataset, NULL), .cursor_size = sizeof(unique_cursor), .next = unique_next,
-    .stop = unique_stop, .cardinality = tw__cardinality_unknown,
+    .stop = unique_stop, .cardinality = tw__cardinality_unknown, .state = unique_state,
 };
 
 static tw_status unique_compute(tw__kernel *kernel)
@@ -364,8 +190,14 @@ static tw_status ignore_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     }
 }
 
+/* It stands where its input stands. */
+static void no_state(__attribute__((unused)) tw__cursor *cursor, __attribute__((unused)) tw__state *state)
+{
+}
+
 static const tw__dataset_kind ignore_kind = {
     .class = TW_DATASET_CLASS("IgnoreErrorsDataset", number_dataset, NULL), .next = ignore_next, .cardinality = tw__cardinality_unknown,
+    .state = no_state,
 };
 
 static tw_status ignore_compute(tw__kernel *kernel)
@@ -425,9 +257,15 @@ static int64_t assert_cardinality(tw__dataset *dataset)
     return ((number_dataset *)dataset)->number;
 }
 
+static void assert_state(tw__cursor *cursor, tw__state *state)
+{
+    tw__state_same(state, "cardinality", ((const number_dataset *)cursor->dataset)->number);
+    tw__state_int(state, "seen", &((count_cursor *)cursor)->seen);
+}
+
 static const tw__dataset_kind assert_kind = {
     .class = TW_DATASET_CLASS("AssertCardinalityDataset", number_dataset, NULL), .cursor_size = sizeof(count_cursor), .next = assert_next,
-    .cardinality = assert_cardinality,
+    .cardinality = assert_cardinality, .state = assert_state,
 };
 
 static tw_status assert_compute(tw__kernel *kernel)
@@ -461,6 +299,7 @@ static tw_status options_next(tw__cursor *cursor, tw_tensor **element, bool *end
 
 static const tw__dataset_kind options_kind = {
     .class = TW_DATASET_CLASS("OptionsDataset", tw__dataset, NULL), .next = options_next, .cardinality = tw__cardinality_same,
+    .state = no_state,
 };
 
 static tw_status options_compute(tw__kernel *kernel)

@@ -1,6 +1,6 @@
 /* map: what a function makes of every element. */
-#include "data/data.h"
 #include "data/parallel.h"
+#include "data/state.h"
 #include "rows.h"
 
 typedef struct map_dataset {
@@ -42,8 +42,13 @@ static int64_t map_cardinality(tw__dataset *dataset)
     return ((map_dataset *)dataset)->preserves ? tw__cardinality_same(dataset) : TW_UNKNOWN_COUNT;
 }
 
+static void map_state(tw__cursor *cursor, tw__state *state)
+{
+    tw__state_function(state, &((const map_dataset *)cursor->dataset)->f);
+}
+
 static const tw__dataset_kind map_kind = {
-    .class = TW_DATASET_CLASS("MapDataset", map_dataset, map_destroy), .next = map_next, .cardinality = map_cardinality,
+    .class = TW_DATASET_CLASS("MapDataset", map_dataset, map_destroy), .next = map_next, .cardinality = map_cardinality, .state = map_state,
 };
 
 /* ---- several at a time ---- */
@@ -73,9 +78,15 @@ static void parallel_stop(tw__cursor *cursor)
     tw__workers_stop(((parallel_cursor *)cursor)->workers);
 }
 
+static void parallel_state(tw__cursor *cursor, tw__state *state)
+{
+    map_state(cursor, state);
+    tw__workers_state(((parallel_cursor *)cursor)->workers, state);
+}
+
 static const tw__dataset_kind parallel_kind = {
     .class = TW_DATASET_CLASS("ParallelMapDataset", map_dataset, map_destroy), .cursor_size = sizeof(parallel_cursor), .starts_inputs = true,
-    .start = parallel_start, .next = parallel_next, .stop = parallel_stop, .cardinality = map_cardinality,
+    .start = parallel_start, .next = parallel_next, .stop = parallel_stop, .cardinality = map_cardinality, .state = parallel_state,
 };
 
 static tw_status make_map(tw__kernel *kernel, const tw__dataset_kind *kind, map_dataset **made)

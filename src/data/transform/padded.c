@@ -1,5 +1,5 @@
 /* padded_batch: elements of different shapes stacked, the smaller ones filled up. */
-#include "data/data.h"
+#include "data/state.h"
 #include "op/list/list.h"
 #include "rows.h"
 
@@ -106,8 +106,15 @@ static int64_t padded_cardinality(tw__dataset *dataset)
     return n < 0 ? n : n / self->size + (!self->drop_remainder && n % self->size);
 }
 
+static void padded_state(tw__cursor *cursor, tw__state *state)
+{
+    const padded_dataset *self = (const padded_dataset *)cursor->dataset;
+    tw__state_same(state, "batch_size", self->size);
+    tw__state_same(state, "drop_remainder", self->drop_remainder);
+}
+
 static const tw__dataset_kind padded_kind = {
-    .class = TW_DATASET_CLASS("PaddedBatchDataset", padded_dataset, padded_destroy), .next = padded_next, .cardinality = padded_cardinality,
+    .class = TW_DATASET_CLASS("PaddedBatchDataset", padded_dataset, padded_destroy), .next = padded_next, .cardinality = padded_cardinality, .state = padded_state,
 };
 
 static tw_status read_padding(tw__kernel *kernel, padded_dataset *self)

@@ -1,5 +1,5 @@
 /* Some of the elements, or all of them several times: take, skip, repeat, shard. */
-#include "data/data.h"
+#include "data/state.h"
 #include "rows.h"
 
 typedef struct part_dataset {
@@ -128,17 +128,36 @@ static int64_t shard_cardinality(tw__dataset *dataset)
     return n < 0 ? n : n / self->count + (self->index < n % self->count);
 }
 
+/* ---- where they stand ---- */
+
+static void part_state(tw__cursor *cursor, tw__state *state)
+{
+    part_cursor *c = (part_cursor *)cursor;
+    const part_dataset *self = (const part_dataset *)cursor->dataset;
+    tw__state_same(state, "count", self->count);
+    tw__state_same(state, "index", self->index);
+    tw__state_int(state, "done", &c->done);
+}
+
+static void repeat_state(tw__cursor *cursor, tw__state *state)
+{
+    part_state(cursor, state);
+    tw__state_bool(state, "any", &((part_cursor *)cursor)->any);
+    tw__state_cursor(state, "input", &cursor->input, cursor->dataset->input);
+}
+
 /* ---- kernels ---- */
 
-#define PART_KIND(name_, next_, cardinality_) \
-    { .class = TW_DATASET_CLASS(name_, part_dataset, NULL), .cursor_size = sizeof(part_cursor), .next = next_, .cardinality = cardinality_ }
+#define PART_KIND(name_, next_, cardinality_)                                                                                             \
+    { .class = TW_DATASET_CLASS(name_, part_dataset, NULL), .cursor_size = sizeof(part_cursor), .next = next_, .cardinality = cardinality_, \
+      .state = part_state }
 
 static const tw__dataset_kind take_kind = PART_KIND("TakeDataset", take_next, take_cardinality);
 static const tw__dataset_kind skip_kind = PART_KIND("SkipDataset", skip_next, skip_cardinality);
 static const tw__dataset_kind shard_kind = PART_KIND("ShardDataset", shard_next, shard_cardinality);
 static const tw__dataset_kind repeat_kind = {
     .class = TW_DATASET_CLASS("RepeatDataset", part_dataset, NULL), .cursor_size = sizeof(part_cursor), .starts_inputs = true,
-    .next = repeat_next, .cardinality = repeat_cardinality,
+    .next = repeat_next, .cardinality = repeat_cardinality, .state = repeat_state,
 };
 
 static tw_status part_compute(tw__kernel *kernel, const tw__dataset_kind *kind)

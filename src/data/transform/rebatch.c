@@ -1,5 +1,5 @@
 /* rebatch: the rows of batches in batches of other sizes, which are taken in turns. */
-#include "data/data.h"
+#include "data/state.h"
 #include "rows.h"
 
 typedef struct rebatch_dataset {
@@ -102,9 +102,24 @@ static tw_status rebatch_next(tw__cursor *cursor, tw_tensor **element, bool *end
     return status;
 }
 
+static void rebatch_state(tw__cursor *cursor, tw__state *state)
+{
+    const rebatch_dataset *self = (const rebatch_dataset *)cursor->dataset;
+    rebatch_cursor *c = (rebatch_cursor *)cursor;
+    tw__state_same(state, "number of sizes", self->size_count);
+    for (int64_t i = 0; i < self->size_count; i++)
+        tw__state_same(state, "batch_size", self->sizes[i]);
+    tw__state_same(state, "drop_remainder", self->drop_remainder);
+    tw__state_tensors(state, "batch", &c->batch, cursor->dataset->count);
+    tw__state_int(state, "row", &c->row);
+    tw__state_int(state, "rows", &c->rows);
+    tw__state_int(state, "turn", &c->turn);
+    tw__state_bool(state, "input_ended", &c->ended);
+}
+
 static const tw__dataset_kind rebatch_kind = {
     .class = TW_DATASET_CLASS("RebatchDataset", rebatch_dataset, rebatch_destroy), .cursor_size = sizeof(rebatch_cursor), .start = rebatch_start,
-    .next = rebatch_next, .stop = rebatch_stop, .cardinality = tw__cardinality_unknown,
+    .next = rebatch_next, .stop = rebatch_stop, .cardinality = tw__cardinality_unknown, .state = rebatch_state,
 };
 
 static tw_status rebatch_compute(tw__kernel *kernel)

@@ -1,5 +1,5 @@
 /* Several datasets as one: zip, concatenate, and a choice among them by a dataset of numbers. */
-#include "data/data.h"
+#include "data/state.h"
 #include "rows.h"
 
 typedef struct several_dataset {
@@ -135,9 +135,29 @@ static tw_status directed_next(tw__cursor *cursor, tw_tensor **element, bool *en
     }
 }
 
+static void several_state(tw__cursor *cursor, tw__state *state)
+{
+    several_cursor *c = (several_cursor *)cursor;
+    const several_dataset *self = (const several_dataset *)cursor->dataset;
+    int64_t at = c->at;
+    tw__state_same(state, "number of datasets", self->input_count);
+    tw__state_same(state, "stop_on_empty_dataset", self->stops);
+    tw__state_int(state, "at", &at);
+    c->at = (int)at;
+    for (int i = 0; tw__state_good(state) && i < self->input_count; i++)
+        tw__state_cursor(state, "input", &c->inputs[i], self->inputs[i]);
+}
+
+static tw__dataset *several_input(tw__dataset *dataset, int number)
+{
+    const several_dataset *self = (const several_dataset *)dataset;
+    return number < self->input_count ? self->inputs[number] : NULL;
+}
+
 #define SEVERAL_KIND(name_, start_, next_, cardinality_)                                                                                 \
     { .class = TW_DATASET_CLASS(name_, several_dataset, several_destroy), .cursor_size = sizeof(several_cursor), .start = start_,        \
-      .next = next_, .stop = several_stop, .cardinality = cardinality_ }
+      .next = next_, .stop = several_stop, .cardinality = cardinality_, .state = several_state,           \
+      .other_input = several_input }
 static const tw__dataset_kind zip_kind = SEVERAL_KIND("ZipDataset", several_start, zip_next, zip_cardinality);
 static const tw__dataset_kind concatenate_kind = SEVERAL_KIND("ConcatenateDataset", concatenate_start, concatenate_next, concatenate_cardinality);
 static const tw__dataset_kind directed_kind = SEVERAL_KIND("DirectedInterleaveDataset", several_start, directed_next, NULL);

@@ -1,7 +1,7 @@
 /* shuffle: a buffer of elements, of which one at random is given and replaced. The order is TensorFlow's for the same seeds: Philox numbers, one
  * word per element. With reshuffle_each_iteration every pass draws its seeds from a generator that belongs to the dataset. */
 #include "api/random.h"
-#include "data/data.h"
+#include "data/state.h"
 #include "kernel/random.h"
 #include "rows.h"
 
@@ -89,9 +89,69 @@ static void shuffle_stop(tw__cursor *cursor)
     tw__elements_free(&((shuffle_cursor *)cursor)->buffer);
 }
 
+/* What later passes draw from. A dataset that a function made is met through its cursor only, so it is part of that state, too. */
+static void seeds_state(tw__dataset *dataset, tw__state *state)
+{
+    shuffle_dataset *self = (shuffle_dataset *)dataset;
+    tw__state_same(state, "reshuffle_each_iteration", self->reshuffles);
+    tw__hold_take(&self->lock);
+    int64_t seed = self->seed, seed2 = self->seed2;
+    tw__words generator = self->generator;
+    tw__hold_give(&self->lock);
+    tw__state_int(state, "seed", &seed);
+    tw__state_int(state, "seed2", &seed2);
+    tw__state_bytes(state, "generator", &generator, sizeof generator);
+    if (state->saving || !tw__state_good(state))
+        return;
+    tw__hold_take(&self->lock);
+    self->seed = seed;
+    self->seed2 = seed2;
+    self->generator = generator;
+    tw__hold_give(&self->lock);
+}
+
+/* The elements that are left, in order, from the ring's start on. */
+static void buffer_state(shuffle_cursor *c, const shuffle_dataset *self, tw__state *state)
+{
+    int64_t left = (int64_t)(c->end - c->start);
+    tw__state_int(state, "buffered", &left);
+    if (tw__state_good(state) && (left < 0 || (self->buffer_size > 0 && left > self->buffer_size)))
+        tw__state_fail(state, TW_DATA_LOSS, "a buffer of %lld elements", (long long)left);
+    if (!state->saving && tw__state_good(state)) {
+        tw__elements_free(&c->buffer);
+        c->start = c->end = 0;
+    }
+    for (int64_t i = 0; tw__state_good(state) && i < left; i++) {
+        tw_tensor **place = state->saving ? place_of(c, self, c->start + (uint64_t)i) : tw__elements_room(&c->buffer);
+        if (!place) {
+            state->status = tw__error_status();
+            return;
+        }
+        if (!state->saving) {
+            memset(place, 0, (size_t)c->buffer.count * sizeof *place);
+            c->buffer.size++;
+            c->end++;
+        }
+        for (int k = 0; k < c->buffer.count; k++)
+            tw__state_tensor(state, "component", &place[k]);
+    }
+}
+
+static void shuffle_state(tw__cursor *cursor, tw__state *state)
+{
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    shuffle_dataset *self = (shuffle_dataset *)cursor->dataset;
+    tw__state_same(state, "buffer_size", self->buffer_size);
+    seeds_state(cursor->dataset, state);
+    tw__state_bytes(state, "words", &c->words, sizeof c->words);
+    tw__state_bool(state, "input_ended", &c->input_ended);
+    buffer_state(c, self, state);
+}
+
 static const tw__dataset_kind shuffle_kind = {
     .class = TW_DATASET_CLASS("ShuffleDataset", shuffle_dataset, NULL), .cursor_size = sizeof(shuffle_cursor), .start = shuffle_start,
-    .next = shuffle_next, .stop = shuffle_stop, .cardinality = tw__cardinality_same,
+    .next = shuffle_next, .stop = shuffle_stop, .cardinality = tw__cardinality_same, .state = shuffle_state,
+    .shared = seeds_state,
 };
 
 /* Two zeros stand for seeds by chance. */
@@ -195,9 +255,15 @@ static int64_t endless(__attribute__((unused)) tw__dataset *dataset)
     return TW_INFINITE;
 }
 
+static void random_state(tw__cursor *cursor, tw__state *state)
+{
+    seeds_state(cursor->dataset, state);
+    tw__state_bytes(state, "words", &((random_cursor *)cursor)->words, sizeof(tw__words));
+}
+
 static const tw__dataset_kind random_kind = {
     .class = TW_DATASET_CLASS("RandomDataset", shuffle_dataset, NULL), .cursor_size = sizeof(random_cursor), .start = random_start,
-    .next = random_next, .cardinality = endless,
+    .next = random_next, .cardinality = endless, .state = random_state, .shared = seeds_state,
 };
 
 static tw_status random_compute(tw__kernel *kernel)

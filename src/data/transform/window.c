@@ -1,5 +1,5 @@
 /* Elements in groups without stacking them: window (a dataset per component), group_by_window; and unbatch, the inverse of batch. */
-#include "data/data.h"
+#include "data/state.h"
 #include "rows.h"
 
 /* ---- window ---- */
@@ -111,9 +111,21 @@ static int64_t window_cardinality(tw__dataset *dataset)
     return self->drop_remainder ? whole : (n + self->shift - 1) / self->shift;
 }
 
+static void window_state(tw__cursor *cursor, tw__state *state)
+{
+    window_cursor *c = (window_cursor *)cursor;
+    const window_dataset *self = (const window_dataset *)cursor->dataset;
+    tw__state_same(state, "size", self->size);
+    tw__state_same(state, "shift", self->shift);
+    tw__state_same(state, "stride", self->stride);
+    tw__state_same(state, "drop_remainder", self->drop_remainder);
+    tw__state_elements(state, "buffer", &c->buffer);
+    tw__state_bool(state, "input_ended", &c->input_ended);
+}
+
 static const tw__dataset_kind window_kind = {
     .class = TW_DATASET_CLASS("WindowDataset", window_dataset, NULL), .cursor_size = sizeof(window_cursor), .start = window_start,
-    .next = window_next, .stop = window_stop, .cardinality = window_cardinality,
+    .next = window_next, .stop = window_stop, .cardinality = window_cardinality, .state = window_state,
 };
 
 static tw_status window_compute(tw__kernel *kernel)
@@ -184,6 +196,7 @@ typedef struct grouped_cursor {
     group *groups; /* by key */
     size_t count, capacity;
     tw__cursor *current;
+    tw_tensor *arguments[2]; /* the key and the elements that it was made of, for the state */
     bool input_ended;
 } grouped_cursor;
 
@@ -202,6 +215,7 @@ static void grouped_stop(tw__cursor *cursor)
         tw__elements_free(&c->groups[i].elements);
     tw__free(c->groups);
     tw__cursor_free(c->current);
+    tw__element_end(c->arguments, 2);
 }
 
 static group *group_of(grouped_cursor *c, const grouped_dataset *self, int64_t key)
@@ -227,23 +241,30 @@ static group *group_of(grouped_cursor *c, const grouped_dataset *self, int64_t k
     return &c->groups[at];
 }
 
+/* Begins with the dataset that reduce_func makes of the arguments. */
+static tw_status begin_current(grouped_cursor *c, const grouped_dataset *self)
+{
+    c->current = c->arguments[0] && c->arguments[1]
+                     ? tw__data_cursor_of(&self->reduce, c->arguments, 2, NULL, 0, "GroupByWindowDataset", self->base.count)
+                     : NULL;
+    if (c->current)
+        return TW_OK;
+    tw__element_end(c->arguments, 2);
+    return tw__error_status();
+}
+
 /* The group's elements become the dataset that is gone through next; the group is gone. */
 static tw_status begin_group(grouped_cursor *c, const grouped_dataset *self, group *g)
 {
     const tw__dataset *input = self->base.input;
-    tw_tensor *arguments[2] = { tw_tensor_int64(g->key), NULL };
+    c->arguments[0] = tw_tensor_int64(g->key);
     tw__dataset *window = tw__dataset_of_elements(&g->elements, input->dtypes, input->shapes);
-    arguments[1] = window ? tw__tensor_of_object(TW_VARIANT, window) : NULL;
+    c->arguments[1] = window ? tw__tensor_of_object(TW_VARIANT, window) : NULL;
     tw_release(window);
     size_t at = (size_t)(g - c->groups);
     memmove(&c->groups[at], &c->groups[at + 1], (c->count - at - 1) * sizeof *c->groups);
     c->count--;
-    c->current = arguments[0] && arguments[1]
-                     ? tw__data_cursor_of(&self->reduce, arguments, 2, NULL, 0, "GroupByWindowDataset", self->base.count)
-                     : NULL;
-    tw_release(arguments[0]);
-    tw_release(arguments[1]);
-    return c->current ? TW_OK : tw__error_status();
+    return begin_current(c, self);
 }
 
 /* One more element into its group. */
@@ -284,6 +305,7 @@ static tw_status grouped_next(tw__cursor *cursor, tw_tensor **element, bool *end
                 return TW_OK;
             tw__cursor_free(c->current);
             c->current = NULL;
+            tw__element_end(c->arguments, 2);
         }
         *end = c->input_ended && c->count == 0;
         if (*end)
@@ -292,9 +314,47 @@ static tw_status grouped_next(tw__cursor *cursor, tw_tensor **element, bool *end
     }
 }
 
+static void groups_state(grouped_cursor *c, const grouped_dataset *self, tw__state *state)
+{
+    int64_t count = (int64_t)c->count;
+    tw__state_int(state, "groups", &count);
+    for (int64_t i = 0; tw__state_good(state) && i < count; i++) {
+        if (!state->saving && TW_GROW(c->groups, c->capacity, (size_t)i + 1) != TW_OK) {
+            state->status = tw__error_status();
+            return;
+        }
+        if (!state->saving) {
+            c->groups[i] = (group){ .elements = { .count = self->base.input->count } };
+            c->count = (size_t)i + 1;
+        }
+        tw__state_int(state, "key", &c->groups[i].key);
+        tw__state_int(state, "size", &c->groups[i].size);
+        tw__state_elements(state, "elements", &c->groups[i].elements);
+    }
+}
+
+static void grouped_state(tw__cursor *cursor, tw__state *state)
+{
+    grouped_cursor *c = (grouped_cursor *)cursor;
+    const grouped_dataset *self = (const grouped_dataset *)cursor->dataset;
+    tw__state_function(state, &self->key);
+    tw__state_function(state, &self->reduce);
+    tw__state_function(state, &self->size);
+    groups_state(c, self, state);
+    tw__state_bool(state, "input_ended", &c->input_ended);
+    tw__state_tensor(state, "key", &c->arguments[0]);
+    tw__state_tensor(state, "window", &c->arguments[1]);
+    if (!tw__state_good(state) || !c->arguments[0])
+        return;
+    if (!state->saving && begin_current(c, self) != TW_OK)
+        state->status = tw__error_status();
+    else
+        tw__state_cursor(state, "current", &c->current, c->current->dataset);
+}
+
 static const tw__dataset_kind grouped_kind = {
     .class = TW_DATASET_CLASS("GroupByWindowDataset", grouped_dataset, grouped_destroy), .cursor_size = sizeof(grouped_cursor),
-    .next = grouped_next, .stop = grouped_stop, .cardinality = tw__cardinality_unknown,
+    .next = grouped_next, .stop = grouped_stop, .cardinality = tw__cardinality_unknown, .state = grouped_state,
 };
 
 static tw_status grouped_compute(tw__kernel *kernel)
@@ -431,9 +491,17 @@ static int64_t unbatch_cardinality(tw__dataset *dataset)
     return n == TW_INFINITE || n == 0 ? n : n < 0 || rows < 1 ? TW_UNKNOWN_COUNT : n * rows;
 }
 
+static void unbatch_state(tw__cursor *cursor, tw__state *state)
+{
+    unbatch_cursor *c = (unbatch_cursor *)cursor;
+    tw__state_tensors(state, "batch", &c->batch, cursor->dataset->count);
+    tw__state_int(state, "at", &c->at);
+    tw__state_int(state, "rows", &c->rows);
+}
+
 static const tw__dataset_kind unbatch_kind = {
     .class = TW_DATASET_CLASS("UnbatchDataset", tw__dataset, NULL), .cursor_size = sizeof(unbatch_cursor), .next = unbatch_next,
-    .stop = unbatch_stop, .cardinality = unbatch_cardinality,
+    .stop = unbatch_stop, .cardinality = unbatch_cardinality, .state = unbatch_state,
 };
 
 static tw_status unbatch_compute(tw__kernel *kernel)

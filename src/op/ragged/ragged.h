@@ -25,4 +25,10 @@ void tw__levels_free(tw__levels *levels);
 tw_status tw__splits_give(tw__kernel *kernel, int output, const int64_t *splits, int64_t count);
 int64_t tw__row_elements(const tw_shape *shape); /* the product of all dimensions but the first */
 
+/* ---- ragged tensors in variants (variant.c) ---- */
+bool tw__is_ragged_variant(const tw_object *object);
+/* Row splits, outermost first, then the values: how many; borrowed. */
+int tw__ragged_variant_parts(const tw_object *object, tw_tensor *parts[TW_RAGGED_LEVELS + 1]);
+tw_object *tw__ragged_variant_of(tw_tensor *const *parts, int count);
+
 #endif

@@ -21,6 +21,29 @@ static void value_destroy(void *self)
 
 static const tw_class value_class = { .name = "RaggedTensorVariant", .size = sizeof(ragged_value), .destroy = value_destroy };
 
+bool tw__is_ragged_variant(const tw_object *object)
+{
+    return object->class == &value_class;
+}
+
+int tw__ragged_variant_parts(const tw_object *object, tw_tensor *parts[TW_RAGGED_LEVELS + 1])
+{
+    const ragged_value *value = (const ragged_value *)object;
+    for (int i = 0; i <= value->count; i++)
+        parts[i] = value->items[i];
+    return value->count + 1;
+}
+
+tw_object *tw__ragged_variant_of(tw_tensor *const *parts, int count)
+{
+    ragged_value *value = tw__object_new(&value_class);
+    for (int i = 0; value && i < count; i++)
+        value->items[i] = tw_retain(parts[i]);
+    if (value)
+        value->count = count - 1;
+    return (tw_object *)value;
+}
+
 static tw_tensor *splits_between(const int64_t *splits, int64_t begin, int64_t end, tw_dtype dtype)
 {
     tw_tensor *made = tw__tensor_empty(dtype, &TW_SHAPE(end - begin + 1));

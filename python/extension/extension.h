@@ -250,6 +250,7 @@ PyObject *tw__py_tape_watch(PyObject *function, PyObject *const *arguments, size
 bool tw__py_overrides(PyObject *self, const char *name);
 void tw__py_layer_made(PyObject *self);
 PyObject *tw__py_overrides_call(PyObject *self, PyObject *layer);
+PyObject *tw__py_current_training(PyObject *self, PyObject *unused);
 
 /* ---- Keras tensors (keras_tensor.c) ---- */
 extern PyType_Slot tw__py_keras_tensor_slots[];

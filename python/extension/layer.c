@@ -170,6 +170,19 @@ static bool build(PyObject *self, tw_layer *layer, PyObject *inputs, PyObject *f
     return false;
 }
 
+/* What a layer goes by that is not told: the layer that calls it, else keras.backend.set_learning_phase; -1: nothing. */
+static int outer_training(void)
+{
+    return current_training >= 0 ? current_training : tw__learning_phase();
+}
+
+PyObject *tw__py_current_training(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    int training = outer_training();
+    return Py_NewRef(training < 0 ? Py_None : training ? Py_True : Py_False);
+}
+
 static int read_training(PyObject *value)
 {
     if (!value || value == Py_None)
@@ -300,7 +313,7 @@ static PyObject *call_python(PyObject *self, tw_layer *layer, PyObject *argument
         PyObject *said = PyDict_GetItemString(named, "training");
         int training = read_training(said);
         if (training < 0)
-            training = current_training;
+            training = outer_training();
         if (said && (said == Py_None || !(flags & TAKES_TRAINING)))
             PyDict_DelItemString(named, "training");
         PyObject *mask = PyDict_GetItemString(named, "mask");
@@ -370,7 +383,7 @@ static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, Py
         }
     }
     if (training < 0)
-        training = current_training;
+        training = outer_training();
     if (PyUnicode_Check(value) || PyBytes_Check(value) || value == Py_None)
         return tw__py_error(PyExc_TypeError, "Inputs to a layer should be tensors. Got %R (of type %R) as input for layer '%s'.",
                             value, Py_TYPE(value), layer->name);
@@ -420,7 +433,7 @@ static PyObject *call_values(PyObject *self, tw_layer *layer, PyObject *argument
     if (good && at >= 0 && given[at].kind != TW_VALUE_NONE)
         training = given[at].kind == TW_VALUE_BOOL ? given[at].b : given[at].kind == TW_VALUE_INT ? given[at].i != 0 : -1;
     if (training < 0)
-        training = current_training;
+        training = outer_training();
     if (good && given[0].kind == TW_VALUE_NONE) {
         good = false;
         tw__py_error(PyExc_ValueError, "The first argument to `Layer.call` must always be passed.");

@@ -406,6 +406,7 @@ static PyMethodDef functions[] = {
     { "overrides_call", tw__py_overrides_call, METH_O, "Whether a layer's `call` or `build` is Python's." },
     { "as_dtype", as_dtype, METH_O, "The dtype that a name or a NumPy dtype means." },
     { "as_shape", as_shape, METH_O, "The TensorShape of a list of dimensions." },
+    { "_current_training", tw__py_current_training, METH_NOARGS, "Whether the layer that is being called trains; None: it was not told." },
     { "_tracing", tw__py_is_tracing, METH_NOARGS, "Whether calls become nodes of a graph." },
     { "_in_function", tw__py_in_function, METH_NOARGS, "Whether calls become nodes of a function." },
     { "_cond", tw__py_cond, METH_VARARGS, "One of two functions that give lists of tensors." },

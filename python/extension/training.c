@@ -40,11 +40,11 @@ static tw_status read_named(PyObject *result, tw_tensor ***tensors, int *count, 
     return PyErr_Occurred() ? tw__py_failed() : tw__fail(TW_INTERNAL, "training: names and results differ in number");
 }
 
-static tw_status forward(tw_layer *model, tw_tensor *const *x, int count, int training, tw_tensor ***outputs, int *output_count, char ***names)
+static tw_status forward(tw_layer *model, int mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count, char ***names)
 {
     tw__py_lock_state state = tw__py_enter();
     PyObject *module = glue(), *list = module ? tw__py_wrap_list(x, count) : NULL;
-    PyObject *result = list ? PyObject_CallMethod(module, "forward", "OOi", model->trackable.object.peer, list, training) : NULL;
+    PyObject *result = list ? PyObject_CallMethod(module, "forward", "OiO", model->trackable.object.peer, mode, list) : NULL;
     tw_status status = read_named(result, outputs, output_count, names);
     Py_XDECREF(module);
     Py_XDECREF(list);

@@ -1,5 +1,6 @@
 """tf.keras.backend: Keras's names for functions of the library, with Keras's defaults. Loaded when one of them is first asked for."""
 import thalweg as tf
+from thalweg import _core
 
 _math, _nn, _random = tf.math, tf.nn, tf.random
 
@@ -205,9 +206,21 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
 
 
 def in_train_phase(x, alt, training=None):
-    """x while training, else the alternative; either may be a function."""
-    chosen = x if training in (1, True) else alt
+    """x while training, else the alternative; either may be a function. Not told, it is as the layer that is being called."""
+    if training is None:
+        training = _core._current_training()
+    if training is None:
+        training = tf.keras.backend.learning_phase()
+    if tf.is_tensor(training):
+        first, second = (v if callable(v) else lambda v=v: v for v in (x, alt))
+        return tf.cond(tf.cast(training, tf.bool), first, second)
+    chosen = x if training else alt
     return chosen() if callable(chosen) else chosen
+
+
+def in_test_phase(x, alt, training=None):
+    """x while not training, else the alternative."""
+    return in_train_phase(alt, x, training=training)
 
 
 BACKEND = {name: value for name, value in list(globals().items()) if callable(value) and not name.startswith("_")}
@@ -230,6 +243,6 @@ BACKEND.update({
     "eval": lambda x: x.numpy(), "name_scope": tf.name_scope, "arange": lambda start, stop=None, step=1, dtype="int32": tf.cast(
         tf.range(start, stop, step) if stop is not None else tf.range(0, start, step), dtype),
     "batch_get_value": lambda tensors: [x.numpy() for x in tensors], "is_sparse": lambda x: isinstance(x, tf.SparseTensor),
-    "batch_set_value": lambda pairs: [x.assign(value) for x, value in pairs] and None, "learning_phase": lambda: 0,
+    "batch_set_value": lambda pairs: [x.assign(value) for x, value in pairs] and None,
     "to_dense": lambda x: tf.sparse.to_dense(x) if isinstance(x, tf.SparseTensor) else x, "map_fn": tf.map_fn,
 })

@@ -104,7 +104,8 @@ def _from_config(cls, config, custom_objects=None):
     """An object of its config."""
     with CustomObjectScope(custom_objects):
         if cls.__module__.startswith("thalweg."):
-            return keras.utils._from_config(cls.__name__, config)
+            functional = cls.__name__ == "Model" and all(key in config for key in ("layers", "input_layers", "output_layers"))
+            return keras.utils._from_config("Functional" if functional else cls.__name__, config)
         return cls(**config)
 
 

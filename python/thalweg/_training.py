@@ -2,166 +2,30 @@
 lists of tensors and back, and what a subclass may override. Loaded when a model is first trained or a callback asked for."""
 import collections.abc
 import itertools
-import random
-
-import numpy as np
 
 import thalweg as tf
 from thalweg import _core, nest
+from thalweg._batches import Sequence, _Batches, _leaves, _shape_only
 
 Model = tf.keras.Model
 _TRAIN, _TEST, _PREDICT = 0, 1, 2
 _OWN_CALL, _OWN_LOSS, _OWN_METRICS, _OWN_UPDATE = 8, 16, 32, 64
 
 
-# ---- data ----
+class _SequenceEnds(tf.keras.callbacks.Callback):
+    """Tells the Sequences of a fit that a pass over them is over."""
 
-def _is_scalars(value):
-    return isinstance(value, (list, tuple)) and len(value) > 0 and all(
-        isinstance(v, (int, float, str, bytes)) or _is_scalars(v) for v in value)
+    def __init__(self, training, validation):
+        super().__init__()
+        self._training, self._validation = training, validation
 
+    def on_epoch_end(self, epoch, logs=None):
+        if self._training is not None:
+            self._training.on_epoch_end()
 
-def _tensor(value):
-    """One array: floats are float32, as Keras takes them."""
-    if _core.is_tensor(value):
-        return tf.convert_to_tensor(value)
-    if hasattr(value, "to_numpy"):
-        value = value.to_numpy()
-    value = np.asarray(value)
-    if value.dtype.kind == "f" and value.dtype != np.float32:
-        value = value.astype(np.float32)
-    return tf.convert_to_tensor(value)
-
-
-def _arrays(value):
-    """A structure with tensors for arrays; lists of numbers are arrays."""
-    if value is None:
-        return None
-    if hasattr(value, "to_numpy") and hasattr(value, "columns"):
-        return _tensor(value)
-    if _is_scalars(value):
-        return _tensor(value)
-    if isinstance(value, collections.abc.Mapping):
-        return {key: _arrays(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_arrays(item) for item in value) if not hasattr(value, "_make") else value._make(_arrays(v) for v in value)
-    return _tensor(value)
-
-
-def _leaves(value):
-    return [] if value is None else [leaf for leaf in nest.flatten(value) if leaf is not None]
-
-
-def _shape_only(value):
-    """The structure with None for leaves, to compare and to pack."""
-    return None if value is None else nest.map_structure(lambda leaf: 0, value)
-
-
-class _Batches:
-    """Where batches come from: flat tensors or a dataset, how many tensors are x, y and weights, and their structures."""
-
-    def __init__(self, x, y=None, weight=None, shuffle=False, who="fit", steps=None):
-        self.dataset, self.tensors, self.steps, self.infinite = None, [], None, False
-        if isinstance(x, _Batches):
-            self.__dict__.update(x.__dict__)
-            return
-        if isinstance(x, tf.data.Dataset):
-            _refuse(y, weight, "dataset")
-            self._of_dataset(x)
-        elif isinstance(x, tf.keras.utils.Sequence):
-            _refuse(y, weight, "`keras.utils.Sequence`")
-            self.steps = len(x)
-            self._of_dataset(_sequence_dataset(x, shuffle))
-        elif isinstance(x, collections.abc.Iterator) or (hasattr(x, "__iter__") and not isinstance(x, (
-                list, tuple, dict, str, bytes, np.ndarray)) and not _core.is_tensor(x) and not hasattr(x, "__array__")):
-            _refuse(y, weight, "python generator")
-            self._of_dataset(_generator_dataset(x))
-        else:
-            parts = [_arrays(x), _arrays(y), _arrays(weight)]
-            if parts[0] is None:
-                raise ValueError("%s: there is no x" % who)
-            self._structures(parts)
-            self.tensors = [leaf for part in parts for leaf in _leaves(part)]
-
-    def _of_dataset(self, dataset):
-        spec = dataset.element_spec
-        if isinstance(spec, tuple) and not hasattr(spec, "_make"):
-            if not 1 <= len(spec) <= 3:
-                raise ValueError("Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: %s" % (spec,))
-            parts = list(spec) + [None] * (3 - len(spec))
-        else:
-            parts = [spec, None, None]
-        self._structures(parts)
-        self.dataset = dataset
-
-    def _structures(self, parts):
-        self.structures = tuple(_shape_only(part) for part in parts)
-        self.parts = [len(_leaves(part)) for part in parts]
-
-
-def _refuse(y, weight, what):
-    if y is not None:
-        raise ValueError("`y` argument is not supported when using %s as input." % what)
-    if weight is not None:
-        raise ValueError("`sample_weight` argument is not supported when using %s as input." % what)
-
-
-def _element(value):
-    """A batch that Python code gave, as a tuple of structures of tensors."""
-    if not isinstance(value, tuple):
-        value = tuple(value) if isinstance(value, list) and 1 <= len(value) <= 3 else (value,)
-
-    def tuples(v):
-        if isinstance(v, dict):
-            return {key: tuples(item) for key, item in v.items()}
-        return tuple(map(tuples, v)) if isinstance(v, (list, tuple)) else v
-    return tuple(tuples(_arrays(v)) for v in value if v is not None)
-
-
-def _dataset_of(first, make):
-    signature = nest.map_structure(lambda t: tf.TensorSpec([None] * t.shape.rank, t.dtype), first)
-    return tf.data.Dataset.from_generator(make, output_signature=signature)
-
-
-def _generator_dataset(x):
-    iterator = iter(x)
-    try:
-        first = _element(next(iterator))
-    except StopIteration:
-        raise ValueError("Expected input data to be non-empty.") from None
-    return _dataset_of(first, lambda: itertools.chain([first], map(_element, iterator)))
-
-
-def _sequence_dataset(sequence, shuffle):
-    if not len(sequence):
-        raise ValueError("Expected input data to be non-empty.")
-
-    def batches():
-        while True:
-            order = list(range(len(sequence)))
-            if shuffle:
-                random.shuffle(order)
-            for index in order:
-                yield _element(sequence[index])
-            sequence.on_epoch_end()
-    return _dataset_of(_element(sequence[0]), batches)
-
-
-class Sequence:
-    """keras.utils.Sequence: batches by number."""
-
-    def __getitem__(self, index):
-        raise NotImplementedError
-
-    def __len__(self):
-        raise NotImplementedError
-
-    def on_epoch_end(self):
-        """Called after every epoch."""
-
-    def __iter__(self):
-        for index in range(len(self)):
-            yield self[index]
+    def on_test_end(self, logs=None):
+        if self._validation is not None:
+            self._validation.on_epoch_end()
 
 
 # ---- what a subclass overrides ----
@@ -183,7 +47,7 @@ def _own(model, batches, mode):
     if known.get(mode, batches.structures) != batches.structures:
         model._forget_steps()
     known[mode] = batches.structures
-    model.__dict__["_mode"] = mode
+    batches.build(model)
     return own
 
 
@@ -191,7 +55,7 @@ def _pack(structure, tensors):
     """The structure with tensors for leaves."""
     if structure is None:
         return None
-    return nest.pack_sequence_as(structure, [next(tensors) for _ in nest.flatten(structure)])
+    return nest.pack_sequence_as(structure, [None if leaf is None else next(tensors) for leaf in nest.flatten(structure)])
 
 
 def _unpacked(model, mode, tensors):
@@ -210,11 +74,47 @@ def _output_names(model, outputs):
     return None
 
 
-def forward(model, tensors, training):
+def _conformed(value, outputs, names):
+    """One leaf (or None) of a structure of labels or weights for each output: by name, by place, or one for all."""
+    nested, mapping = nest.is_nested(outputs), isinstance(value, collections.abc.Mapping)
+    count = len(nest.flatten(outputs))
+    flat = not nested or (isinstance(outputs, (list, tuple)) and not any(map(nest.is_nested, outputs)))
+    if flat and mapping:
+        names = names or ["output_%d" % (i + 1) for i in range(count)]
+        unknown = [key for key in value if key not in names]
+        if unknown:
+            raise ValueError("Found unexpected losses or metrics that do not correspond to any Model output: %s. Valid mode output names: %s." % (
+                unknown, names))
+        return [value.get(name) for name in names]
+    if mapping and isinstance(outputs, collections.abc.Mapping):
+        return nest.flatten({key: value.get(key) for key in outputs})
+    return nest.flatten(value) if nest.is_nested(value) or not nested else [value] * count
+
+
+def _places(value, outputs, names):
+    """Which of the flat leaves of labels or weights goes with which output; -1: none does."""
+    if value is None:
+        return []
+    numbers = itertools.count()
+    numbered = nest.pack_sequence_as(value, [None if leaf is None else next(numbers) for leaf in nest.flatten(value)])
+    return [-1 if place is None else place for place in _conformed(numbered, outputs, names)]
+
+
+def _place(model, outputs, labels, weights):
+    """Tells the model which labels and weights belong to which output."""
+    names = _output_names(model, outputs)
+    keys = [str(key) for key in sorted(outputs)] if isinstance(outputs, dict) and len(outputs) == len(nest.flatten(outputs)) else None
+    model._place(_places(labels, outputs, names), _places(weights, outputs, names), keys)
+    return names
+
+
+def forward(model, mode, tensors):
     """The model called with the structure of x: flat outputs and their names."""
-    structure = model.__dict__["_structures"][model.__dict__["_mode"]][0]
-    outputs = model(_pack(structure, iter(tensors)), training=bool(training))
+    model.__dict__["_mode"] = mode
+    structures = model.__dict__["_structures"][mode]
+    outputs = model(_pack(structures[0], iter(tensors)), training=mode == _TRAIN)
     model.__dict__["_outputs"] = _shape_only(outputs)
+    _place(model, outputs, structures[1], structures[2])
     return [tf.convert_to_tensor(t) for t in nest.flatten(outputs)], _output_names(model, outputs)
 
 
@@ -359,7 +259,8 @@ class _CompiledLoss:
         self._model = model
 
     def __call__(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
-        return self._model._compute_loss(_leaves(y_true), _leaves(y_pred), _leaves(sample_weight), _output_names(self._model, y_pred))
+        names = _place(self._model, y_pred, y_true, sample_weight)
+        return self._model._compute_loss(_leaves(y_true), _leaves(y_pred), _leaves(sample_weight), names)
 
     @property
     def metrics(self):
@@ -373,7 +274,8 @@ class _CompiledMetrics:
         self._model = model
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        self._model._update_metrics(_leaves(y_true), _leaves(y_pred), _leaves(sample_weight), _output_names(self._model, y_pred))
+        names = _place(self._model, y_pred, y_true, sample_weight)
+        self._model._update_metrics(_leaves(y_true), _leaves(y_pred), _leaves(sample_weight), names)
 
     @property
     def metrics(self):
@@ -434,9 +336,12 @@ class Methods:
             validation_steps = validation.steps if validation_steps is None else validation_steps
         if validation is not None or validation_split:
             _own(self, validation or data, _TEST)
-            self.__dict__["_mode"] = _TRAIN
         frequency = list(validation_freq) if isinstance(validation_freq, collections.abc.Iterable) else [int(validation_freq)]
-        history = self._fit(data.tensors, data.parts, data.dataset, own, batch_size, int(epochs), _verbosity(verbose), _callbacks(callbacks),
+        callbacks = _callbacks(callbacks)
+        sequences = data.sequence, validation.sequence if validation is not None else None
+        if any(s is not None for s in sequences):
+            callbacks = list(callbacks or []) + [_SequenceEnds(*sequences)]
+        history = self._fit(data.tensors, data.parts, data.dataset, own, batch_size, int(epochs), _verbosity(verbose), callbacks,
                             float(validation_split or 0.0), shuffle=bool(shuffle), class_weight=class_weight, initial_epoch=int(initial_epoch),
                             steps_per_epoch=data.steps if steps_per_epoch is None else steps_per_epoch, validation_steps=validation_steps,
                             validation_batch_size=validation_batch_size, validation_freq=frequency,
@@ -452,6 +357,8 @@ class Methods:
         data = _Batches(x, y, sample_weight, who="evaluate")
         logs = self._evaluate(data.tensors, data.parts, data.dataset, _own(self, data, _TEST), batch_size, _verbosity(verbose),
                               data.steps if steps is None else steps, _callbacks(callbacks))
+        if data.sequence is not None:
+            data.sequence.on_epoch_end()
         return logs if return_dict else _in_order(self, logs)
 
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False):
@@ -463,6 +370,8 @@ class Methods:
         own = _own(self, data, _PREDICT)
         outputs = self._predict(data.tensors, data.parts[0], data.dataset, own, batch_size, _verbosity(verbose),
                                 data.steps if steps is None else steps, _callbacks(callbacks), sum(data.parts[1:]))
+        if data.sequence is not None:
+            data.sequence.on_epoch_end()
         structure = self.__dict__.get("_outputs") if own else None
         return outputs[0] if structure is None or not nest.is_nested(structure) else nest.pack_sequence_as(structure, outputs)
 

@@ -7,6 +7,30 @@
 #include "rows.h"
 
 static _Atomic double epsilon = 1e-7;
+static _Atomic int learning_phase = -1;
+
+int tw__learning_phase(void)
+{
+    return learning_phase;
+}
+
+TW_API(backend_learning_phase, "keras.backend.learning_phase() -> int", "1 while layers are told to train, else 0.")
+{
+    return learning_phase == 1;
+}
+
+TW_API(backend_set_learning_phase, "keras.backend.set_learning_phase(value: int)", "Whether layers train that are not told: 1 or 0.")
+{
+    if (args->value != 0 && args->value != 1)
+        return tw__fail(TW_VALUE_ERROR, "Expected learning phase to be 0 or 1.");
+    learning_phase = (int)args->value;
+    return TW_OK;
+}
+
+void tw__learning_phase_forget(void)
+{
+    learning_phase = -1;
+}
 
 double tw__keras_epsilon(void)
 {

@@ -55,16 +55,21 @@ struct tw_layer {
     bool supports_masking;               /* masks of inputs reach the output */
     tw_callable *activity_regularizer;   /* a reference, from the build on; or NULL */
     struct tw__layer_losses *losses;     /* what it adds to the loss (layers/losses.c); NULL: nothing yet */
+    struct tw_metric **metrics;          /* that add_metric made or was given (layers/added.c). References */
+    size_t metric_count, metric_capacity;
     struct tw__layer_node **nodes;       /* its calls with Keras tensors (models/functional.h) */
     size_t node_count, node_capacity;
     tw_value build_shape;                /* the shape, or shapes, it was built for; None: not said */
-    tw_variable **extra;                 /* own weights that are no child any more: a later one took the name. References */
+    tw_variable **extra;                 /* once a weight took another's name: own weights in the order in which they came. References */
     size_t extra_count, extra_capacity;
     /* Set by an embedding language whose subclass gives its own `call`: every call from C goes there, building included. */
     tw_tensor *(*foreign_call)(tw_layer *self, tw_tensor *input, int training);
     bool (*foreign_attribute)(tw_layer *self, const char *name, tw_value *out);                 /* false: there is none */
 };
 
+/* What keras.backend.set_learning_phase said: 1, 0, or -1 for nothing. (backend.c) */
+int tw__learning_phase(void);
+void tw__learning_phase_forget(void);
 /* Calls the layer: casts float inputs to its dtype, builds it on the first call, and keeps a name scope while it does. */
 tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training);
 /* The same with any arguments: `count` values in the order of the class's `arguments` (the first is the input; those behind are not given). */
@@ -102,6 +107,9 @@ void tw__layer_names_clear(void);
 tw_tensor *tw__mask_of(const tw_tensor *tensor);                 /* borrowed; NULL: none */
 tw_status tw__mask_set(tw_tensor *tensor, tw_tensor *mask);      /* NULL: none any more */
 tw_tensor *tw__noted_logits(const tw_tensor *tensor);            /* what a softmax or sigmoid noted of its input; borrowed, or NULL */
+/* The metric whose call gave the tensor; borrowed, or NULL. */
+struct tw_metric *tw__noted_metric(const tw_tensor *tensor);
+tw_tensor *tw__note_metric(tw_tensor *tensor, struct tw_metric *metric); /* gives the tensor, or NULL with the error set */
 /* What a call of the layer does about masks, and about its activity regularizer, when the output is there. */
 tw_status tw__layer_finish(tw_layer *layer, tw_tensor *input, tw_tensor *mask, tw_tensor *output);
 
@@ -111,6 +119,10 @@ tw_status tw__layer_regularize(tw_layer *layer, tw_variable *variable, tw_named 
 tw_status tw__layer_find_activity_regularizer(tw_layer *layer); /* among its arguments */
 tw_status tw__layer_regularize_activity(tw_layer *layer, tw_tensor *output);
 tw_status tw__layer_add_loss(tw_layer *layer, tw_tensor *loss);
+/* All metrics of the model itself and of the layers below: attributes, and what add_metric noted. Borrowed, the list for tw__free. (layers/added.c) */
+tw_status tw__collect_metrics(tw_layer *model, struct tw_metric ***metrics, int *count);
+void tw__layer_metrics_visit(tw_layer *layer, tw__visitor visitor, void *context);
+void tw__layer_metrics_free(tw_layer *layer);
 void tw__layer_clear_losses(tw_layer *layer); /* of earlier calls, the layers below included */
 void tw__layer_losses_visit(tw_layer *layer, tw__visitor visitor, void *context);
 void tw__layer_losses_free(tw_layer *layer);
@@ -144,7 +156,7 @@ extern const tw_class tw__trainer_class;
 /* What training asks of an embedding language; functions may be NULL. */
 typedef struct tw__training_hooks {
     /* Calls the model with structures: flat outputs, and their names where they have some. From tw__alloc. */
-    tw_status (*forward)(tw_layer *model, tw_tensor *const *x, int count, int training, tw_tensor ***outputs, int *output_count, char ***names);
+    tw_status (*forward)(tw_layer *model, int mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count, char ***names);
     /* Runs the model's own train_step, test_step or predict_step: values by name. */
     tw_status (*step)(tw_layer *model, int mode, tw_tensor *const *batch, int count, tw_tensor ***results, int *result_count, char ***names);
     /* compute_loss (the result), and compute_metrics (no result). */

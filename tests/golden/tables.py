@@ -1,6 +1,7 @@
 """Makes tests/python/MODULE.json: what TensorFlow 2.15.1 gives for the cases of tests/python/MODULE.py.
 
-usage: tables.py MODULE…"""
+usage: tables.py MODULE…
+       tables.py MODULE=TEXT…    only the cases with the text in their names; the others stay as they are"""
 import importlib
 import json
 import os
@@ -12,7 +13,11 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"
 sys.path.insert(0, FOLDER)
 import table  # noqa: E402
 
-for module in sys.argv[1:]:
-    results = {name: table.run(case) for name, case in importlib.import_module(module).cases(tf).items()}
-    with open(os.path.join(FOLDER, module + ".json"), "w") as file:
+for argument in sys.argv[1:]:
+    module, _, text = argument.partition("=")
+    path = os.path.join(FOLDER, module + ".json")
+    known = json.load(open(path)) if text else {}
+    results = {name: table.run(case) if text in name or name not in known else known[name]
+               for name, case in importlib.import_module(module).cases(tf).items()}
+    with open(path, "w") as file:
         file.write("{\n" + ",\n".join("%s: %s" % (json.dumps(k), json.dumps(v)) for k, v in results.items()) + "\n}\n")

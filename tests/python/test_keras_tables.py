@@ -3,12 +3,13 @@ import importlib
 import json
 import os
 
+import numpy as np
 import pytest
 import table
 import thalweg as tf
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-MODULES = ["mask_loss_cases"]
+MODULES = ["mask_loss_cases", "model_cases"]
 EXPECTED = {module: json.load(open(os.path.join(FOLDER, module + ".json"))) for module in MODULES}
 CASES = {module: importlib.import_module(module).cases(tf) for module in MODULES}
 
@@ -17,3 +18,49 @@ CASES = {module: importlib.import_module(module).cases(tf) for module in MODULES
 def test_case(module, name):
     got, expected = table.run(CASES[module][name]), EXPECTED[module][name]
     assert table.same(got, expected), "got %s, expected %s" % (got, expected)
+
+
+def cells(kind):
+    k = tf.keras.layers
+    made = {"one": lambda: k.LSTMCell(3, dropout=.5, recurrent_dropout=.5),
+            "list": lambda: [k.LSTMCell(3, dropout=.5), k.GRUCell(3, recurrent_dropout=.5, dropout=.5)],
+            "stacked": lambda: k.StackedRNNCells([k.SimpleRNNCell(3, dropout=.5), k.LSTMCell(3, dropout=.5)])}
+    return made[kind]()
+
+
+@pytest.mark.parametrize("steps", [3, None])
+@pytest.mark.parametrize("kind", ["one", "list", "stacked"])
+def test_dropout_of_cells_is_renewed(kind, steps):
+    """Every sequence has masks of its own, whatever its batch; also in loops over sequences of unknown length."""
+    layer = tf.keras.layers.RNN(cells(kind), return_sequences=True)
+    call = lambda x: layer(x, training=True)
+    if steps is None:
+        call = tf.function(call, input_signature=[tf.TensorSpec([None, None, 4])])
+    first, second, third = call(tf.ones([8, 3, 4])), call(tf.ones([1, 3, 4])), call(tf.ones([8, 3, 4]))
+    assert first.shape == (8, 3, 3) and second.shape == (1, 3, 3)
+    assert not np.allclose(first, third)
+
+
+def test_sequence_of_unknown_shapes_builds_the_model():
+    """A generator's batches have no known sizes: a model without weights is built by the first one."""
+    x, y = np.ones((8, 5), np.float32), np.ones((8, 1), np.float32)
+    for model in (tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)]), ):
+        model.compile("sgd", "mse")
+        history = model.fit(((x[i:i + 2], y[i:i + 2]) for i in range(0, 8, 2)), verbose=0)
+        assert [list(w.shape) for w in model.weights] == [[5, 3], [3], [3, 1], [1]] and len(history.history["loss"]) == 1
+
+
+def test_added_layers_come_back():
+    """A model's own losses and metrics of Keras tensors are in its config."""
+    x = tf.keras.Input((3,))
+    h = tf.keras.layers.Dense(2)(x)
+    model = tf.keras.Model(x, tf.keras.layers.Dense(1)(h))
+    model.add_loss(tf.reduce_mean(h))
+    model.add_metric(tf.reduce_max(h), name="largest")
+    again = tf.keras.Model.from_config(model.get_config())
+    again.set_weights(model.get_weights())
+    for one in (model, again):
+        one.compile("sgd", "mse")
+    data = np.ones((4, 3), np.float32), np.ones((4, 1), np.float32)
+    assert again.evaluate(*data, verbose=0, return_dict=True) == model.evaluate(*data, verbose=0, return_dict=True)
+    assert set(again.metrics_names) == {"loss", "largest"}

@@ -89,6 +89,20 @@ tw_initializer *tw__initializer_get(tw_named named)
     return tw__class_make_default(class);
 }
 
+tw_named tw__initializer_again(tw_named named, tw_initializer **made)
+{
+    *made = NULL;
+    if (!tw__named_is_object(named) || !tw__is(named, &tw__class_initializer))
+        return named;
+    const tw_class *class = tw_class_of(named);
+    const tw_initializer *given = named;
+    bool plain = !given->foreign_make && tw_class_signature(class) && tw_object_config(named);
+    tw_value config = plain ? (tw_value){ .kind = TW_VALUE_NONE } : tw__serialize(named, "keras.initializers");
+    *made = plain ? tw_class_make(class, tw_object_config(named)) : config.kind != TW_VALUE_NONE ? tw__deserialize(&config, "initializer") : NULL;
+    tw_value_free(&config);
+    return *made;
+}
+
 TW_API(initializers_get, "keras.initializers.get|initializers.get(identifier: named<initializer>) -> initializer",
        "The initializer of that name, or the object itself.")
 {

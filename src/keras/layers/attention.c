@@ -3,6 +3,7 @@
 
 #include "api/nn.h"
 #include "keras/constraints/constraints.h"
+#include "keras/initializers/initializers.h"
 #include "keras/layers/layers.h"
 #include "keras/regularizers/regularizers.h"
 #include "op/array/array.h"
@@ -222,7 +223,12 @@ static tw_status add_part(tw_layer *self, const char *child, const char *name, c
     own.output_shape = output;
     own.bias_axes = args->no_bias ? NULL : bias_axes;
     own.activation = NULL;
-    tw_auto tw_layer *part = tw_class_make(&tw__class_layers_einsum_dense, &own);
+    /* each part draws values of its own */
+    tw_auto tw_initializer *kernel = NULL, *bias = NULL;
+    own.kernel_initializer = tw__initializer_again(own.kernel_initializer, &kernel);
+    own.bias_initializer = tw__initializer_again(own.bias_initializer, &bias);
+    bool good = (own.kernel_initializer || !args->kernel_initializer) && (own.bias_initializer || !args->bias_initializer);
+    tw_auto tw_layer *part = good ? tw_class_make(&tw__class_layers_einsum_dense, &own) : NULL;
     if (!part)
         return tw__error_status();
     TW_TRY(tw__track(&self->trackable, child, part));

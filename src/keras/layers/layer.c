@@ -42,6 +42,7 @@ static void layer_visit(void *self, tw__visitor visitor, void *context)
 {
     tw_layer *layer = self;
     tw__layer_losses_visit(layer, visitor, context);
+    tw__layer_metrics_visit(layer, visitor, context);
     for (size_t i = 0; i < layer->extra_count; i++)
         visitor(context, &layer->extra[i]->trackable.object);
     tw__layer_nodes_visit(layer, visitor, context);
@@ -51,6 +52,7 @@ static void layer_clear(void *self)
 {
     tw_layer *layer = self;
     tw__layer_losses_free(layer);
+    tw__layer_metrics_free(layer);
     size_t count = layer->extra_count;
     tw_variable **extra = layer->extra;
     layer->extra = NULL;
@@ -159,6 +161,8 @@ tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training)
         tw__fail(TW_INVALID_ARGUMENT, "calling a layer: the %s is NULL", layer ? "input" : "layer");
         return NULL;
     }
+    if (training < 0)
+        training = tw__learning_phase();
     if (layer->foreign_call)
         return layer->foreign_call(layer, input, training);
     const tw__layer_methods *methods = tw__methods(layer);
@@ -234,15 +238,29 @@ tw_status tw__layer_output_shape(tw_layer *layer, const tw_shape *input_shape, t
 
 /* ---- weights ---- */
 
-/* The variable that had the name stays a weight of the layer. */
-static tw_status keep_replaced(tw_layer *layer, const char *name)
+static tw_status keep(tw_layer *layer, void *variable)
+{
+    for (size_t i = 0; i < layer->extra_count; i++) {
+        if (layer->extra[i] == variable)
+            return TW_OK;
+    }
+    TW_TRY(TW_GROW(layer->extra, layer->extra_capacity, layer->extra_count + 1));
+    layer->extra[layer->extra_count++] = tw_retain(variable);
+    return TW_OK;
+}
+
+/* Tracks the variable. One that had the name stays a weight of the layer, and the order of all is kept. */
+static tw_status track_weight(tw_layer *layer, const char *name, tw_variable *variable)
 {
     tw_trackable *old = tw__tracked(&layer->trackable, name);
-    if (!old || !tw__is(old, &tw__class_variable))
-        return TW_OK;
-    TW_TRY(TW_GROW(layer->extra, layer->extra_capacity, layer->extra_count + 1));
-    layer->extra[layer->extra_count++] = tw_retain(old);
-    return TW_OK;
+    bool replaced = old && tw__is(old, &tw__class_variable);
+    for (size_t i = 0; (replaced || layer->extra_count) && i < layer->trackable.child_count; i++) {
+        tw_object *child = layer->trackable.children[i].object;
+        if (tw__is(child, &tw__class_variable))
+            TW_TRY(keep(layer, child));
+    }
+    TW_TRY(tw__track(&layer->trackable, name, variable));
+    return layer->extra_count ? keep(layer, variable) : TW_OK;
 }
 
 /* What the layer's arguments name for a weight: kernel_constraint for kernel, depthwise_constraint for depthwise_kernel; "_regularizer" alike. */
@@ -304,9 +322,7 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
     }
     tw_status status = constrain(layer, name, variable);
     if (status == TW_OK)
-        status = keep_replaced(layer, name);
-    if (status == TW_OK)
-        status = tw__track(&layer->trackable, name, variable);
+        status = track_weight(layer, name, variable);
     tw_release(variable);
     return status == TW_OK ? variable : NULL;
 }

@@ -2,6 +2,7 @@
  * them those of the activity regularizer; functions that give losses. A call of the outermost layer forgets the losses of the call before. */
 #include "keras/callable.h"
 #include "keras/layers/layers.h"
+#include "keras/models/functional.h"
 #include "keras/regularizers/regularizers.h"
 #include "op/gradient.h"
 
@@ -179,6 +180,8 @@ static tw_status add_value(tw_layer *layer, const tw_value *value)
     case TW_VALUE_OBJECT:
         if (tw__is_callable(value->object))
             return add_function(layer, value->object, NULL);
+        if (tw__is_keras_tensor(value->object))
+            return tw__functional_add_loss(layer, value->object);
         if (tw__is(value->object, &tw__class_variable)) {
             tw_auto tw_tensor *read = tw__variable_read(value->object);
             return read ? tw__layer_add_loss(layer, read) : tw__error_status();
@@ -194,12 +197,6 @@ TW_METHOD(layer_add_loss, "keras.layers.Layer.add_loss(self: layer, losses: valu
           "Adds losses: tensors that belong to this call, or functions without arguments that give one.")
 {
     return add_value(args->self, &args->losses);
-}
-
-TW_METHOD(layer_add_metric, "keras.layers.Layer.add_metric(self: layer, value: tensor, name: str = None, aggregation: str = None)",
-          "Metrics of layers are not supported: give them to compile().")
-{
-    return tw__fail(TW_UNIMPLEMENTED, "layer \"%s\", add_metric: metrics of layers are not supported, give them to compile()", args->self->name);
 }
 
 /* ---- the activity regularizer ---- */

@@ -7,6 +7,7 @@
 typedef struct notes {
     tw_object object;
     tw_tensor *logits, *mask; /* references */
+    void *metric;             /* whose result the tensor is; a reference */
 } notes;
 
 static void notes_destroy(void *self)
@@ -14,9 +15,40 @@ static void notes_destroy(void *self)
     notes *n = self;
     tw_release(n->logits);
     tw_release(n->mask);
+    tw_release(n->metric);
 }
 
 static const tw_class notes_class = { .name = "Notes", .size = sizeof(notes), .destroy = notes_destroy };
+
+/* The tensor's notes, made if there are none. */
+static notes *notes_of(tw_tensor *tensor)
+{
+    void *config = tensor->object.config;
+    if (tw__is(config, &notes_class))
+        return config;
+    notes *n = tw__object_new(&notes_class);
+    if (n) {
+        n->logits = config; /* its reference */
+        tensor->object.config = n;
+    }
+    return n;
+}
+
+struct tw_metric *tw__noted_metric(const tw_tensor *tensor)
+{
+    void *config = tensor->object.config;
+    return config && tw__is(config, &notes_class) ? ((notes *)config)->metric : NULL;
+}
+
+tw_tensor *tw__note_metric(tw_tensor *tensor, struct tw_metric *metric)
+{
+    notes *n = tensor ? notes_of(tensor) : NULL;
+    if (n)
+        tw__set(&n->metric, metric);
+    else
+        tw_release(tensor);
+    return n ? tensor : NULL;
+}
 
 tw_tensor *tw__noted_logits(const tw_tensor *tensor)
 {
@@ -34,17 +66,12 @@ tw_tensor *tw__mask_of(const tw_tensor *tensor)
 
 tw_status tw__mask_set(tw_tensor *tensor, tw_tensor *mask)
 {
-    void *config = tensor->object.config;
     if (!mask && !tw__mask_of(tensor))
         return TW_OK;
-    if (!tw__is(config, &notes_class)) {
-        notes *n = tw__object_new(&notes_class);
-        if (!n)
-            return tw__error_status();
-        n->logits = config; /* its reference */
-        tensor->object.config = n;
-    }
-    tw__set(&((notes *)tensor->object.config)->mask, mask);
+    notes *n = notes_of(tensor);
+    if (!n)
+        return tw__error_status();
+    tw__set(&n->mask, mask);
     return TW_OK;
 }
 

@@ -82,6 +82,7 @@ void tw__layer_names_clear(void)
 TW_API(backend_clear_session, "keras.backend.clear_session()", "Numbers the names of layers from the beginning again.")
 {
     tw__layer_names_clear();
+    tw__learning_phase_forget();
     return TW_OK;
 }
 

@@ -129,7 +129,7 @@ TW_METHOD(layer_compute_output_shape, "keras.layers.Layer.compute_output_shape(s
 }
 
 TW_METHOD(layer_add_weight,
-          "keras.layers.Layer.add_weight(self: layer, name: str = None, shape: shape = None, dtype: dtype = None, "
+          "keras.layers.Layer.add_weight|keras.layers.Layer.add_variable(self: layer, name: str = None, shape: shape = None, dtype: dtype = None, "
           "initializer: named<initializer> = None, regularizer: named<regularizer> = None, trainable: bool = True, "
           "constraint: named<constraint> = None) -> variable",
           "Makes a variable and tracks it under its name.")

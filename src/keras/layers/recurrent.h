@@ -20,6 +20,8 @@ typedef struct tw__cell {
     const void *masks_graph;
 } tw__cell;
 
+/* Whether it has masks of dropout: one of ours, or a subclass of such in an embedding language. */
+bool tw__is_cell(const tw_layer *layer);
 /* The cell as one of ours, or NULL. */
 tw__cell *tw__cell_of(tw_layer *layer);
 /* One step: input [batch, size], states (borrowed) -> new states, the first of which is the output. */

@@ -40,6 +40,36 @@ static tw_tensor *zeros_for(tw_tensor *inputs, int batch_axis, const tw_shape *s
     return filled ? tw__reshape(filled, &shape) : NULL; /* as one of known rank */
 }
 
+/* Given states count only while those that are kept are all zero. Takes `given`. */
+static tw_tensor *kept_or_given(const tw__rnn *rnn, tw_tensor *kept, tw_tensor *any, tw_tensor *given)
+{
+    tw_auto tw_tensor *wanted = given && given->dtype != rnn->layer.dtype ? tw__call(&tw__op_Cast, TW_IN(given), 1, TW_WITH(TW_A_TYPE("DstT", rnn->layer.dtype)), 1)
+                                                                       : tw_retain(given);
+    tw_release(given);
+    return kept && any && wanted ? tw__call(&tw__op_SelectV2, TW_IN(any, kept, wanted), 3, NULL, 0) : NULL;
+}
+
+static tw_status merge_kept(tw__rnn *rnn, tw_tensor **states, int count)
+{
+    tw_tensor *kept[TW_MOST_STATES] = { 0 };
+    tw_auto tw_tensor *any = NULL;
+    bool good = true;
+    for (int i = 0; good && i < count; i++) {
+        kept[i] = tw__variable_read(rnn->states[i]);
+        tw_auto tw_tensor *zero = kept[i] ? tw_tensor_new(kept[i]->dtype, TW_SCALAR, NULL) : NULL;
+        tw_auto tw_tensor *other = zero ? TW_BINARY(NotEqual, kept[i], zero) : NULL, *axes = other ? tw__all_axes(other) : NULL;
+        tw_tensor *found = axes ? TW_BINARY(Any, other, axes) : NULL;
+        any = any ? TW_G2(LogicalOr, any, found) : found;
+        good = any != NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        states[i] = good ? kept_or_given(rnn, kept[i], any, states[i]) : (tw_release(states[i]), NULL);
+        good = good && states[i];
+    }
+    tw__tensors_release(kept, TW_MOST_STATES);
+    return good ? TW_OK : tw__error_status();
+}
+
 static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x, const tw_value *initial, tw_tensor **states)
 {
     if (initial->kind != TW_VALUE_NONE) {
@@ -49,7 +79,7 @@ static tw_status first_states(tw__rnn *rnn, const tw__sequence *s, tw_tensor *x,
                             rnn->layer.name, s->count, count < 0 ? 0 : count);
         for (int i = 0; i < count; i++)
             tw_retain(states[i]);
-        return TW_OK;
+        return rnn->stateful ? merge_kept(rnn, states, count) : TW_OK;
     }
     tw_shape sizes[TW_MOST_STATES];
     if (tw__states_sizes(&s->sizes, sizes, 0) != s->count)
@@ -69,11 +99,47 @@ static tw_status keep_states(tw__rnn *rnn, tw_tensor *const *states)
     return TW_OK;
 }
 
+/* A sequence has masks of its own: those of the one before are forgotten, in cells that stand above each other, too. */
+static void reset_masks(tw_layer *cell)
+{
+    if (tw__is(cell, &tw__class_layers_stacked_rnn_cells)) {
+        const tw_layers_stacked_rnn_cells_args *args = tw_object_config(cell);
+        for (int64_t i = 0; i < args->cells.count; i++)
+            reset_masks(args->cells.items[i]);
+    } else if (tw__is_cell(cell)) {
+        tw__cell_reset_masks((tw__cell *)cell);
+    }
+}
+
+/* The masks of a cell for inputs like x, or of several, each of which takes the first state of the one below. */
+static tw_status make_masks(tw_layer *cell, tw_tensor *x, tw_tensor *const *states, int training)
+{
+    tw__cell *own = tw__cell_of(cell);
+    if (own) {
+        TW_TRY(tw__cell_make_masks(own, x, states[0], training));
+        own->masks_graph = NULL;
+    }
+    if (own || !tw__is(cell, &tw__class_layers_stacked_rnn_cells))
+        return TW_OK;
+    const tw_layers_stacked_rnn_cells_args *args = tw_object_config(cell);
+    int at = 0;
+    for (int64_t i = 0; i < args->cells.count; i++) {
+        tw_value sizes = tw__cell_state_sizes(args->cells.items[i]);
+        int count = tw__states_count(&sizes);
+        tw_value_free(&sizes);
+        if (count < 1)
+            return tw__error_status();
+        TW_TRY(make_masks(args->cells.items[i], x, states + at, training));
+        x = states[at];
+        at += count;
+    }
+    return TW_OK;
+}
+
 static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states, tw_tensor **outputs)
 {
     tw__cell *own = tw__cell_of(rnn->cell);
-    if (own)
-        tw__cell_reset_masks(own);
+    reset_masks(rnn->cell);
     int64_t length = s->inputs->shape.dims[0];
     bool block = tw__sequence_fits_block(own, s);
     if (length == 0 || (length < 0 && rnn->unroll && !block))
@@ -82,10 +148,9 @@ static tw_status run_sequence(tw__rnn *rnn, tw__sequence *s, tw_tensor **states,
         return tw__sequence_block(own, s, rnn->return_sequences, rnn->return_state || rnn->stateful, states, outputs);
     if (length > 0 && (!tw__tracing || rnn->unroll || length <= 64))
         return tw__sequence_steps(s, length, rnn->return_sequences, states, outputs);
-    if (own && s->training == 1) { /* masks of dropout are made outside of the loop */
+    if (s->training == 1) { /* masks of dropout are made outside of the loop */
         tw_auto tw_tensor *x = TW_G3(GatherV2, tw_retain(s->inputs), tw_tensor_int(0), tw_tensor_int(0));
-        TW_TRY(x ? tw__cell_make_masks(own, x, states[0], s->training) : tw__error_status());
-        own->masks_graph = NULL;
+        TW_TRY(x ? make_masks(rnn->cell, x, states, s->training) : tw__error_status());
     }
     return tw__sequence_loop(s, rnn->return_sequences, states, outputs);
 }

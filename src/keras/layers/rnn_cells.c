@@ -12,10 +12,14 @@
 
 static const int gates_of[] = { [TW_CELL_SIMPLE] = 1, [TW_CELL_LSTM] = 4, [TW_CELL_GRU] = 3 };
 
+bool tw__is_cell(const tw_layer *layer)
+{
+    return tw__is(layer, &tw__class_layers_simple_rnn_cell) || tw__is(layer, &tw__class_layers_lstm_cell) || tw__is(layer, &tw__class_layers_gru_cell);
+}
+
 tw__cell *tw__cell_of(tw_layer *layer)
 {
-    bool ours = tw__is(layer, &tw__class_layers_simple_rnn_cell) || tw__is(layer, &tw__class_layers_lstm_cell) || tw__is(layer, &tw__class_layers_gru_cell);
-    return ours && !layer->foreign_call ? (tw__cell *)layer : NULL;
+    return tw__is_cell(layer) && !layer->foreign_call ? (tw__cell *)layer : NULL;
 }
 
 int tw__cell_state_count(const tw__cell *cell)

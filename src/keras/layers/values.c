@@ -129,6 +129,8 @@ static tw_status finish(tw_layer *layer, const tw_value *given, const tw_value *
 
 tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count, int training)
 {
+    if (training < 0)
+        training = tw__learning_phase();
     if (layer->foreign_call && tw__foreign_invoke) {
         while (count > 1 && given[count - 1].kind == TW_VALUE_NONE)
             count--;

@@ -71,6 +71,11 @@ static bool is_container(const tw__child *child)
 static void gather_own(gathering *g, const tw_trackable *object, bool trainable, bool deep, const way *up)
 {
     way path = { object, up };
+    const tw_layer *layer = tw__is(object, &tw__class_layer) ? (const tw_layer *)object : NULL;
+    for (size_t i = 0; layer && i < layer->extra_count; i++) {
+        if (layer->extra[i]->trainable == trainable)
+            add(g, layer->extra[i]);
+    }
     for (size_t i = 0; i < object->child_count; i++) {
         const tw__child *child = &object->children[i];
         if (is_variable(child)) {
@@ -79,13 +84,6 @@ static void gather_own(gathering *g, const tw_trackable *object, bool trainable,
         } else if (deep && is_container(child) && !is_on_way(&path, (tw_trackable *)child->object)) {
             gather_own(g, (tw_trackable *)child->object, trainable, true, &path);
         }
-    }
-    if (!tw__is(object, &tw__class_layer))
-        return;
-    const tw_layer *layer = (const tw_layer *)object;
-    for (size_t i = 0; i < layer->extra_count; i++) {
-        if (layer->extra[i]->trainable == trainable)
-            add(g, layer->extra[i]);
     }
 }
 

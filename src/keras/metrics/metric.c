@@ -165,7 +165,7 @@ TW_METHOD(mean_call, "keras.metrics.Mean.__call__(self: metric, values: tensor, 
 {
     if (check(args->self, "__call__") != TW_OK || update(args->self, args->values, args->sample_weight) != TW_OK)
         return NULL;
-    return result(args->self);
+    return tw__note_metric(result(args->self), args->self);
 }
 
 TW_METHOD(metric_result, "keras.metrics.Metric.result(self: metric) -> tensor", "The mean of everything added since the last reset.")
@@ -247,7 +247,7 @@ TW_METHOD(metric_call,
           "keras.metrics.MeanMetricWrapper.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
           "Adds a batch and gives the mean.")
 {
-    return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight) == TW_OK ? result(args->self) : NULL;
+    return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight) == TW_OK ? tw__note_metric(result(args->self), args->self) : NULL;
 }
 
 /* The base of metrics that count: they have variables of their own. */
@@ -264,7 +264,7 @@ TW_METHOD(counting_metric_call,
           "keras.metrics._CountingMetric.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
           "Adds a batch and gives the result.")
 {
-    return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight) == TW_OK ? result(args->self) : NULL;
+    return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight) == TW_OK ? tw__note_metric(result(args->self), args->self) : NULL;
 }
 
 /* 1 where the two are equal, 0 elsewhere, as float32. */

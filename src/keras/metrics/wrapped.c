@@ -244,5 +244,5 @@ TW_METHOD(sum_update_state, "keras.metrics.Sum.update_state(self: metric, values
 TW_METHOD(sum_call, "keras.metrics.Sum.__call__(self: metric, values: tensor, sample_weight: tensor = None) -> tensor",
           "Adds values and gives the sum.")
 {
-    return sum_update(args->self, args->values, args->sample_weight) == TW_OK ? sum_result(args->self) : NULL;
+    return sum_update(args->self, args->values, args->sample_weight) == TW_OK ? tw__note_metric(sum_result(args->self), args->self) : NULL;
 }

@@ -35,6 +35,10 @@ static void trainer_visit(void *self, tw__visitor visitor, void *context)
     visit_list((void *const *)t->means, t->output_count, visitor, context);
     for (int i = 0; i < t->list_count; i++)
         visitor(context, &t->list[i].metric->layer.trackable.object);
+    for (int64_t i = 0; i < t->frozen_count; i++) {
+        if (t->frozen[i].layer)
+            visitor(context, &t->frozen[i].layer->trackable.object);
+    }
     const tw_value *values[] = { &t->loss, &t->metrics, &t->weighted_metrics };
     for (int i = 0; i < 3; i++)
         tw__value_visit(values[i], visitor, context);
@@ -60,10 +64,23 @@ void tw__trainer_forget_steps(tw__trainer *t)
     }
 }
 
+void tw__trainer_forget_places(tw__trainer *t)
+{
+    for (int i = 0; i < TW_PLACED; i++) {
+        tw__free(t->places[i]);
+        t->places[i] = NULL;
+        t->place_counts[i] = 0;
+    }
+}
+
 static void trainer_clear(void *self)
 {
     tw__trainer *t = self;
+    tw__trainer_forget_places(t);
     tw__trainer was = *t;
+    t->frozen = NULL;
+    t->frozen_count = 0;
+    t->output_keys = NULL;
     t->losses = NULL;
     t->means = NULL;
     t->list = NULL;
@@ -79,6 +96,10 @@ static void trainer_clear(void *self)
     for (int i = 0; i < was.list_count; i++)
         tw_release(was.list[i].metric);
     tw__free(was.list);
+    for (int64_t i = 0; i < was.frozen_count; i++)
+        tw_release(was.frozen[i].layer);
+    tw__free(was.frozen);
+    tw__names_free(was.output_keys, was.output_count);
     release_list(was.losses, was.output_count);
     release_list(was.means, was.output_count);
     tw__names_free(was.output_names, was.output_count);
@@ -120,6 +141,33 @@ tw_status tw__trainer_check(tw_layer *model, const char *what)
 
 /* ---- compile ---- */
 
+static tw_status note_frozen(tw__trainer *t)
+{
+    tw_layer **layers;
+    int64_t count;
+    TW_TRY(tw__collect_layers(&t->model->trackable, true, &layers, &count));
+    t->frozen = tw__alloc_array((size_t)count + 1, sizeof *t->frozen);
+    for (int64_t i = 0; t->frozen && i < count; i++) {
+        if (layers[i] != t->model)
+            t->frozen[t->frozen_count++] = (tw__frozen){ tw_retain(layers[i]), layers[i]->trainable };
+    }
+    tw__free(layers);
+    if (!t->frozen)
+        return tw__error_status();
+    t->frozen[t->frozen_count++] = (tw__frozen){ NULL, t->model->trainable };
+    return TW_OK;
+}
+
+void tw__trainer_swap_frozen(tw__trainer *t)
+{
+    for (int64_t i = 0; i < t->frozen_count; i++) {
+        tw_layer *layer = t->frozen[i].layer ? t->frozen[i].layer : t->model;
+        bool now = layer->trainable;
+        layer->trainable = t->frozen[i].trainable;
+        t->frozen[i].trainable = now;
+    }
+}
+
 TW_METHOD(model_compile_values,
           "keras.Model._compile(self: layer, optimizer: named<optimizer> = rmsprop, loss: value = None, metrics: value = None, "
           "loss_weights: value = None, weighted_metrics: value = None, run_eagerly: bool = False, steps_per_execution: int > 0 = 1)",
@@ -140,6 +188,7 @@ TW_METHOD(model_compile_values,
     t->run_eagerly = args->run_eagerly;
     t->steps_per_execution = args->steps_per_execution;
     TW_TRY(tw__track(&args->self->trackable, "optimizer", optimizer));
+    TW_TRY(note_frozen(t));
     t->compiled = true;
     return TW_OK;
 }
@@ -163,6 +212,49 @@ tw_status tw__trainer_set_outputs(tw__trainer *t, int count, char *const *names)
     return TW_OK;
 }
 
+tw_tensor *tw__trainer_given(const tw__trainer *t, tw__placed kind, tw_tensor *const *tensors, int count, int output)
+{
+    if (!t->places[kind])
+        return count == 1 ? tensors[0] : output < count ? tensors[output] : NULL;
+    int at = output < t->place_counts[kind] ? t->places[kind][output] : -1;
+    return at >= 0 && at < count ? tensors[at] : NULL;
+}
+
+static tw_status set_places(tw__trainer *t, tw__placed kind, tw_ints given)
+{
+    if (!given.count)
+        return TW_OK;
+    if (!(t->places[kind] = tw__alloc_array((size_t)given.count, sizeof *t->places[kind])))
+        return tw__error_status();
+    t->place_counts[kind] = (int)given.count;
+    for (int64_t i = 0; i < given.count; i++)
+        t->places[kind][i] = (int)given.items[i];
+    return TW_OK;
+}
+
+static tw_status set_keys(tw__trainer *t, const tw_value *keys)
+{
+    if (keys->kind != TW_VALUE_LIST || t->output_keys || (t->output_count && keys->list.count != t->output_count))
+        return TW_OK;
+    char **texts = tw__alloc_array((size_t)keys->list.count + 1, sizeof *texts);
+    for (int64_t i = 0; texts && i < keys->list.count; i++)
+        texts[i] = tw__strdup(keys->list.items[i].kind == TW_VALUE_STR ? keys->list.items[i].s.data : "");
+    t->output_keys = texts;
+    return texts ? TW_OK : tw__error_status();
+}
+
+TW_METHOD(model_place, "keras.Model._place(self: layer, labels: ints, weights: ints, keys: value = None)",
+          "Says which of the flat labels and weights belong to which output (-1: none; nothing given: as they come), and the outputs' keys in a dict.")
+{
+    tw__trainer *t = tw__trainer_of(args->self);
+    if (!t)
+        return tw__error_status();
+    tw__trainer_forget_places(t);
+    TW_TRY(set_places(t, TW_LABELS, args->labels));
+    TW_TRY(set_places(t, TW_WEIGHTS, args->weights));
+    return set_keys(t, &args->keys);
+}
+
 static bool is_nested(const tw_value *value)
 {
     return value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE || value->kind == TW_VALUE_DICT;
@@ -179,14 +271,19 @@ static bool holds_nested(const tw_value *value)
 
 static const tw_value nothing = { .kind = TW_VALUE_NONE };
 
+static bool is_key(const tw__trainer *t, int output, const tw_value *key)
+{
+    const char *own = t->output_keys ? t->output_keys[output] : t->output_names[output];
+    return key->kind == TW_VALUE_STR && strcmp(key->s.data, own) == 0;
+}
+
 /* What is given for output i; *for_all: it is given for every output. */
 static const tw_value *for_output(const tw__trainer *t, const tw_value *given, int i, bool lists_are_for_all, bool *for_all)
 {
     *for_all = false;
     if (given->kind == TW_VALUE_DICT) {
         for (int64_t k = 0; k + 1 < given->list.count; k += 2) {
-            const tw_value *key = &given->list.items[k];
-            if (key->kind == TW_VALUE_STR && strcmp(key->s.data, t->output_names[i]) == 0)
+            if (is_key(t, i, &given->list.items[k]))
                 return &given->list.items[k + 1];
         }
         return &nothing;
@@ -206,7 +303,7 @@ static tw_status check_keys(const tw__trainer *t, const tw_value *given)
         const tw_value *key = &given->list.items[k];
         bool found = false;
         for (int i = 0; i < t->output_count; i++)
-            found |= key->kind == TW_VALUE_STR && strcmp(key->s.data, t->output_names[i]) == 0;
+            found |= is_key(t, i, key);
         if (!found)
             return tw__fail(TW_VALUE_ERROR, "Found unexpected losses or metrics that do not correspond to any Model output: '%s'. The model has the "
                             "outputs '%s'%s.", key->kind == TW_VALUE_STR ? key->s.data : "?", t->output_names[0], t->output_count > 1 ? ", …" : "");
@@ -378,7 +475,7 @@ tw_status tw__trainer_build_metrics(tw__trainer *t, tw_tensor *const *y, int y_c
     while (t->list_count)
         tw_release(t->list[--t->list_count].metric);
     for (int i = 0; i < t->output_count; i++) {
-        const tw_tensor *labels = y_count == 1 ? y[0] : i < y_count ? y[i] : NULL;
+        const tw_tensor *labels = tw__trainer_given(t, TW_LABELS, y, y_count, i);
         bool for_all;
         const tw_value *given = for_output(t, &t->metrics, i, true, &for_all);
         if (!labels)
@@ -395,12 +492,14 @@ tw_status tw__trainer_build_metrics(tw__trainer *t, tw_tensor *const *y, int y_c
 
 tw_status tw__trainer_metrics(tw__trainer *t, tw_metric ***metrics, int *count)
 {
-    const tw_trackable *model = &t->model->trackable;
-    size_t room = (size_t)t->output_count + (size_t)t->list_count + model->child_count + 2;
-    tw_metric **all = tw__alloc_array(room, sizeof *all);
-    int n = 0;
-    if (!all)
+    tw_metric **added; /* by layers, and as attributes */
+    int more, n = 0;
+    TW_TRY(tw__collect_metrics(t->model, &added, &more));
+    tw_metric **all = tw__alloc_array((size_t)(t->output_count + t->list_count + more) + 2, sizeof *all);
+    if (!all) {
+        tw__free(added);
         return tw__error_status();
+    }
     if (t->losses_built) {
         all[n++] = t->total;
         for (int i = 0; t->means && i < t->output_count; i++) {
@@ -410,14 +509,14 @@ tw_status tw__trainer_metrics(tw__trainer *t, tw_metric ***metrics, int *count)
     }
     for (int i = 0; t->metrics_built && i < t->list_count; i++)
         all[n++] = t->list[i].metric;
-    for (size_t i = 0; i < model->child_count; i++) { /* attributes of a subclass */
-        tw_object *child = model->children[i].object;
-        bool known = !tw__is(child, &tw__class_metric);
+    for (int i = 0; i < more; i++) {
+        bool known = false;
         for (int k = 0; k < n && !known; k++)
-            known = (tw_object *)all[k] == child;
+            known = all[k] == added[i];
         if (!known)
-            all[n++] = (tw_metric *)child;
+            all[n++] = added[i];
     }
+    tw__free(added);
     *metrics = all;
     *count = n;
     return TW_OK;

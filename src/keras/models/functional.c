@@ -1,225 +1,11 @@
-/* Functional models: the layers and calls between given Keras tensors.
+/* Functional models: made of the layers and calls between given Keras tensors (functional_walk.c).
  *
- * Layers stand in Keras's order: by depth, counted from the outputs, the deepest first, and among equals as a walk from the outputs meets them.
- * Running the model is a loop over the calls in the same order; every call's results have places in one list of values. */
+ * Running the model is a loop over the calls in their order; every call's results have places in one list of values. */
 #include "keras/models/functional.h"
 
 #include <thalweg/keras.h>
 
-/* ---- the walk ---- */
-
-typedef struct visit {
-    tw_layer *layer;
-    int node, depth;
-    int order; /* of the layer, when first met */
-    bool finished;
-} visit;
-
-typedef struct walk {
-    visit *visits;    /* in the order in which they end: what a call needs comes before it */
-    size_t count, capacity;
-    tw__map known;    /* layer, node -> index in visits + 1; SIZE_MAX / 2: in progress */
-    tw_layer **layers; /* borrowed, in the order of meeting */
-    int *depths;
-    size_t layer_count, layer_capacity, depth_capacity;
-} walk;
-
-typedef struct frame {
-    tw_layer *layer;
-    int node;
-    tw_keras_tensor **needs; /* borrowed, the list is the frame's */
-    size_t need_count, next;
-} frame;
-
-typedef struct key {
-    const tw_layer *layer;
-    intptr_t node;
-} key;
-
-static key key_of(const tw_layer *layer, int node)
-{
-    return (key){ layer, node };
-}
-
-static int layer_order(walk *w, tw_layer *layer)
-{
-    for (size_t i = 0; i < w->layer_count; i++) {
-        if (w->layers[i] == layer)
-            return (int)i;
-    }
-    return -1;
-}
-
-static tw_status meet(walk *w, tw_layer *layer)
-{
-    if (layer_order(w, layer) >= 0)
-        return TW_OK;
-    TW_TRY(TW_GROW(w->layers, w->layer_capacity, w->layer_count + 1));
-    TW_TRY(TW_GROW(w->depths, w->depth_capacity, w->layer_count + 1));
-    w->depths[w->layer_count] = 0;
-    w->layers[w->layer_count++] = layer;
-    return TW_OK;
-}
-
-static tw_status needs_of(const tw__layer_node *node, tw_keras_tensor ***needs, size_t *count)
-{
-    size_t capacity = 0;
-    *needs = NULL;
-    *count = 0;
-    if (node->is_input)
-        return TW_OK;
-    tw_status status = tw__keras_tensors_of(&node->arguments, needs, count, &capacity);
-    return status == TW_OK ? tw__keras_tensors_of(&node->named, needs, count, &capacity) : status;
-}
-
-static tw_status enter(walk *w, frame **stack, size_t *size, size_t *capacity, const tw_keras_tensor *tensor)
-{
-    key k = key_of(tensor->layer, tensor->node);
-    if (tw__map_has(&w->known, &k, sizeof k)) {
-        if (tw__map_get(&w->known, &k, sizeof k) == w)
-            return tw__fail(TW_VALUE_ERROR, "Tensor %s from layer \"%s\" is part of a cycle.", tensor->name, tensor->layer->name);
-        return TW_OK;
-    }
-    TW_TRY(meet(w, tensor->layer));
-    TW_TRY(tw__map_put(&w->known, &k, sizeof k, w)); /* in progress */
-    TW_TRY(TW_GROW(*stack, *capacity, *size + 1));
-    frame *f = &(*stack)[*size];
-    *f = (frame){ .layer = tensor->layer, .node = tensor->node };
-    *size += 1;
-    return needs_of(tensor->layer->nodes[tensor->node], &f->needs, &f->need_count);
-}
-
-static tw_status walk_from(walk *w, const tw_keras_tensor *output)
-{
-    frame *stack = NULL;
-    size_t size = 0, capacity = 0;
-    tw_status status = enter(w, &stack, &size, &capacity, output);
-    while (status == TW_OK && size) {
-        frame *f = &stack[size - 1];
-        if (f->next < f->need_count) {
-            const tw_keras_tensor *need = f->needs[f->next++];
-            status = enter(w, &stack, &size, &capacity, need);
-            continue;
-        }
-        status = TW_GROW(w->visits, w->capacity, w->count + 1);
-        if (status != TW_OK)
-            break;
-        w->visits[w->count++] = (visit){ .layer = f->layer, .node = f->node };
-        key k = key_of(f->layer, f->node);
-        status = tw__map_put(&w->known, &k, sizeof k, (void *)(uintptr_t)w->count);
-        tw__free(f->needs);
-        size--;
-    }
-    while (size)
-        tw__free(stack[--size].needs);
-    tw__free(stack);
-    return status;
-}
-
-/* From the outputs back: a call is deeper than those that use it, and no less deep than the layer's other calls that come after it. */
-static tw_status set_depths(walk *w)
-{
-    for (size_t i = w->count; i-- > 0;) {
-        visit *v = &w->visits[i];
-        int order = layer_order(w, v->layer);
-        if (v->depth < w->depths[order])
-            v->depth = w->depths[order];
-        w->depths[order] = v->depth;
-        tw_keras_tensor **needs;
-        size_t count;
-        tw_status status = needs_of(v->layer->nodes[v->node], &needs, &count);
-        for (size_t n = 0; status == TW_OK && n < count; n++) {
-            key k = key_of(needs[n]->layer, needs[n]->node);
-            visit *need = &w->visits[(uintptr_t)tw__map_get(&w->known, &k, sizeof k) - 1];
-            if (need->depth < v->depth + 1)
-                need->depth = v->depth + 1;
-        }
-        tw__free(needs);
-        TW_TRY(status);
-    }
-    return TW_OK;
-}
-
-static void walk_free(walk *w)
-{
-    tw__free(w->visits);
-    tw__map_free(&w->known, NULL);
-    tw__free(w->layers);
-    tw__free(w->depths);
-}
-
 /* ---- making the model ---- */
-
-static bool is_input_of(const tw__functional *model, const tw_layer *layer, int node)
-{
-    for (size_t i = 0; i < model->input_count; i++) {
-        if (model->flat_inputs[i]->layer == layer && model->flat_inputs[i]->node == node)
-            return true;
-    }
-    return false;
-}
-
-static tw_status put_place(tw__functional *model, tw_layer *layer, int node)
-{
-    key k = key_of(layer, node);
-    TW_TRY(tw__map_put(&model->places, &k, sizeof k, (void *)(uintptr_t)(model->value_count + 1)));
-    model->value_count += (size_t)layer->nodes[node]->output_count;
-    return TW_OK;
-}
-
-static tw_status check_names(const tw__functional *model)
-{
-    for (size_t i = 0; i < model->layer_count; i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (strcmp(model->layers[i]->name, model->layers[k]->name) == 0)
-                return tw__fail(TW_VALUE_ERROR, "The name \"%s\" is used 2 times in the model. All layer names should be unique.", model->layers[i]->name);
-        }
-    }
-    return TW_OK;
-}
-
-static tw_status set_layers(tw__functional *model, walk *w)
-{
-    for (size_t i = 0; i < model->input_count; i++) /* inputs that no output uses stand last, before those that were met */
-        if (layer_order(w, model->flat_inputs[i]->layer) < 0)
-            TW_TRY(meet(w, model->flat_inputs[i]->layer));
-    int deepest = 0;
-    for (size_t i = 0; i < w->layer_count; i++)
-        deepest = w->depths[i] > deepest ? w->depths[i] : deepest;
-    model->layers = tw__alloc_array(w->layer_count + 1, sizeof *model->layers);
-    if (!model->layers)
-        return TW_RESOURCE_EXHAUSTED;
-    for (int depth = deepest; depth >= 0; depth--) {
-        for (size_t i = 0; i < w->layer_count; i++) {
-            if (w->depths[i] == depth)
-                model->layers[model->layer_count++] = tw_retain(w->layers[i]);
-        }
-    }
-    return check_names(model);
-}
-
-static tw_status set_steps(tw__functional *model, const walk *w)
-{
-    model->steps = tw__alloc_array(w->count + 1, sizeof *model->steps);
-    if (!model->steps)
-        return TW_RESOURCE_EXHAUSTED;
-    for (size_t i = 0; i < model->input_count; i++) {
-        key k = key_of(model->flat_inputs[i]->layer, model->flat_inputs[i]->node);
-        if (!tw__map_has(&model->places, &k, sizeof k))
-            TW_TRY(put_place(model, model->flat_inputs[i]->layer, model->flat_inputs[i]->node));
-    }
-    for (size_t i = 0; i < w->count; i++) {
-        const visit *v = &w->visits[i];
-        if (is_input_of(model, v->layer, v->node))
-            continue;
-        if (v->layer->nodes[v->node]->is_input)
-            return tw__fail(TW_VALUE_ERROR, "Graph disconnected: cannot obtain value for the tensor of layer \"%s\". The model's inputs do not contain it.",
-                            v->layer->name);
-        model->steps[model->step_count++] = (tw__node_step){ v->layer, v->node, (int)model->value_count };
-        TW_TRY(put_place(model, v->layer, v->node));
-    }
-    return TW_OK;
-}
 
 static tw_status flatten(const tw_value *value, const char *what, tw_keras_tensor ***flat, size_t *count)
 {
@@ -229,21 +15,38 @@ static tw_status flatten(const tw_value *value, const char *what, tw_keras_tenso
                                      what);
 }
 
-/* Layers that a model's input comes from in the middle of a graph: its calls before are not needed. */
-static tw_status mark_inputs(tw__functional *model, walk *w)
+tw_status tw__functional_take(tw__functional *model, tw_keras_tensor *added)
 {
-    for (size_t i = 0; i < model->input_count; i++) {
-        const tw_keras_tensor *input = model->flat_inputs[i];
-        for (size_t k = 0; k < i; k++) {
-            if (model->flat_inputs[k]->layer == input->layer && model->flat_inputs[k]->node == input->node && model->flat_inputs[k]->output == input->output)
-                return tw__fail(TW_VALUE_ERROR, "The list of inputs passed to the model contains the same input multiple times. All inputs should only "
-                                "appear once. Received inputs: \"%s\"", input->name);
-        }
-        if (!input->layer->nodes[input->node]->is_input)
-            return tw__fail(TW_UNIMPLEMENTED, "Functional: the input \"%s\" is the output of the layer \"%s\"; inputs must come from keras.Input",
-                            input->name, input->layer->name);
-    }
-    (void)w;
+    TW_TRY(TW_GROW(model->added, model->added_capacity, model->added_count + 1));
+    model->added[model->added_count++] = tw_retain(added);
+    tw__functional_drop_steps(model);
+    TW_TRY(tw__functional_arrange(model));
+    return tw__model_track_layers(&model->model.layer, model->layers, model->layer_count);
+}
+
+tw_status tw__functional_extend(tw_layer *layer, tw_layer *added, tw_keras_tensor *tensor)
+{
+    tw__functional *model = tw__functional_of(layer);
+    if (!model)
+        return tw__fail(TW_VALUE_ERROR, "layer \"%s\": losses and metrics of Keras tensors are for models that are made of Keras tensors", layer->name);
+    tw_auto tw_keras_tensor *result = tw__layer_connect_one(added, tensor);
+    return result ? tw__functional_take(model, result) : tw__error_status();
+}
+
+/* A list that holds one tensor in all is what it holds. */
+static tw_status unwrap(tw_value *value)
+{
+    tw_keras_tensor **flat = NULL;
+    size_t count = 0, capacity = 0;
+    if (value->kind != TW_VALUE_LIST || value->list.count != 1)
+        return TW_OK;
+    tw_status status = tw__keras_tensors_of(value, &flat, &count, &capacity);
+    tw__free(flat);
+    if (status != TW_OK || count != 1)
+        return status;
+    tw_value inner = value->list.items[0];
+    tw__free(value->list.items);
+    *value = inner;
     return TW_OK;
 }
 
@@ -261,26 +64,11 @@ static tw_status functional_init(void *self, const void *given)
     }
     model->inputs = tw__value_copy(&args->inputs);
     model->outputs = tw__value_copy(&args->outputs);
-    bool single = model->inputs.kind == TW_VALUE_LIST && model->inputs.list.count == 1 && model->inputs.list.items[0].kind == TW_VALUE_OBJECT;
-    if (single) { /* one input in a list is the input */
-        tw_value inner = model->inputs.list.items[0];
-        tw__free(model->inputs.list.items);
-        model->inputs = inner;
-    }
+    TW_TRY(unwrap(&model->inputs));
+    TW_TRY(unwrap(&model->outputs));
     TW_TRY(flatten(&model->inputs, "inputs", &model->flat_inputs, &model->input_count));
     TW_TRY(flatten(&model->outputs, "outputs", &model->flat_outputs, &model->output_count));
-    walk w = { 0 };
-    tw_status status = mark_inputs(model, &w);
-    for (size_t i = 0; status == TW_OK && i < model->output_count; i++)
-        status = walk_from(&w, model->flat_outputs[i]);
-    if (status == TW_OK)
-        status = set_depths(&w);
-    if (status == TW_OK)
-        status = set_layers(model, &w);
-    if (status == TW_OK)
-        status = set_steps(model, &w);
-    walk_free(&w);
-    TW_TRY(status);
+    TW_TRY(tw__functional_arrange(model));
     layer->built = true;
     tw__layer_built_for(layer, tw__shapes_of(&model->inputs));
     tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { &model->inputs, 1 } };
@@ -297,6 +85,8 @@ static void functional_visit(void *self, tw__visitor visitor, void *context)
         visitor(context, &model->flat_inputs[i]->object);
     for (size_t i = 0; i < model->output_count; i++)
         visitor(context, &model->flat_outputs[i]->object);
+    for (size_t i = 0; i < model->added_count; i++)
+        visitor(context, &model->added[i]->object);
 }
 
 static void functional_clear(void *self)
@@ -311,6 +101,8 @@ static void functional_clear(void *self)
     for (size_t i = 0; i < count; i++)
         tw_release(layers[i]);
     tw__free(layers);
+    for (; model->added_count; model->added_count--)
+        tw_release(model->added[model->added_count - 1]);
     tw_value_free(&inputs);
     tw_value_free(&outputs);
 }
@@ -320,6 +112,7 @@ static void functional_destroy(void *self)
     tw__functional *model = self;
     functional_clear(self);
     tw__free(model->steps);
+    tw__free(model->added);
     tw__free(model->flat_inputs);
     tw__free(model->flat_outputs);
     tw__map_free(&model->places, NULL);
@@ -334,9 +127,8 @@ typedef struct run {
 
 static tw_tensor **value_at(const run *r, const tw_keras_tensor *tensor)
 {
-    key k = key_of(tensor->layer, tensor->node);
-    uintptr_t place = (uintptr_t)tw__map_get(&r->model->places, &k, sizeof k);
-    return place ? &r->values[place - 1 + (uintptr_t)tensor->output] : NULL;
+    size_t place = tw__functional_place(r->model, tensor);
+    return place != SIZE_MAX ? &r->values[place] : NULL;
 }
 
 static tw_value value_for(void *context, tw_keras_tensor *tensor)

@@ -77,10 +77,22 @@ typedef struct tw__functional {
     tw_value inputs, outputs; /* Keras tensors in their structure */
     tw_keras_tensor **flat_inputs, **flat_outputs; /* borrowed from them */
     size_t input_count, output_count, value_count;
+    tw_keras_tensor **added; /* what AddLoss and AddMetric give; references */
+    size_t added_count, added_capacity;
     tw__map places;    /* "layer pointer, node" -> place of the first value + 1 */
 } tw__functional;
 
 tw__functional *tw__functional_of(tw_layer *layer); /* NULL if it is none */
+/* Finds layers and steps (functional_walk.c); forgets them. */
+tw_status tw__functional_arrange(tw__functional *model);
+void tw__functional_drop_steps(tw__functional *model);
+/* Where the tensor's value stands while the model runs; SIZE_MAX: nowhere. */
+size_t tw__functional_place(const tw__functional *model, const tw_keras_tensor *tensor);
+/* Calls the layer with one of the model's tensors whenever the model runs, though no output needs it. */
+tw_status tw__functional_extend(tw_layer *model, tw_layer *layer, tw_keras_tensor *tensor);
+tw_status tw__functional_take(tw__functional *model, tw_keras_tensor *added); /* the same for a call that is noted already */
+tw_status tw__functional_add_loss(tw_layer *model, tw_keras_tensor *tensor);  /* (layers/added.c) */
+tw_status tw__functional_add_metric(tw_layer *model, tw_keras_tensor *tensor, const char *name);
 /* Makes the children "layer-i" and "layer_with_weights-k" anew, in order. */
 tw_status tw__model_track_layers(tw_layer *model, tw_layer *const *layers, size_t count);
 tw_value tw__functional_config(tw_layer *self);

@@ -346,6 +346,26 @@ static tw_status read_ends(const reading *r, const tw_value *value, tw_value *ou
     return now == READY ? TW_OK : tw__error_status();
 }
 
+/* Calls that no output needs: losses and metrics of the model's tensors. */
+static tw_status take_added(const reading *r, tw__functional *model)
+{
+    tw_status status = TW_OK;
+    for (size_t i = 0; status == TW_OK && i < r->count; i++) {
+        bool adds = tw__is(r->layers[i], &tw__class_layers_add_loss) || tw__is(r->layers[i], &tw__class_layers_add_metric);
+        for (size_t n = 0; adds && status == TW_OK && n < r->layers[i]->node_count; n++) {
+            tw_value results = tw__node_results(r->layers[i], (int)n);
+            tw_keras_tensor **tensors = NULL;
+            size_t count = 0, capacity = 0;
+            status = tw__keras_tensors_of(&results, &tensors, &count, &capacity);
+            for (size_t k = 0; status == TW_OK && k < count; k++)
+                status = tw__functional_take(model, tensors[k]);
+            tw__free(tensors);
+            tw_value_free(&results);
+        }
+    }
+    return status;
+}
+
 void *tw__functional_from_config(const tw_value *config)
 {
     reading r = { .entries = tw__value_get(config, "layers") };
@@ -368,6 +388,8 @@ void *tw__functional_from_config(const tw_value *config)
         status = read_ends(&r, tw__value_get(config, "output_layers"), &args.outputs);
     if (status == TW_OK)
         model = tw_class_make(&tw__class_functional, &args);
+    if (model && take_added(&r, model) != TW_OK)
+        tw__set(&model, NULL);
     tw_value_free(&args.inputs);
     tw_value_free(&args.outputs);
     for (size_t i = 0; i < r.count; i++)

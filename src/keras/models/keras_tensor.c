@@ -388,16 +388,21 @@ tw_keras_tensor *tw__input_tensor(tw_layer *layer)
 
 TW_API(input,
        "keras.Input|keras.layers.Input(shape: shape = None, batch_size: int = None, name: str = None, dtype: dtype = None, sparse: bool = False, "
-       "ragged: bool = False, batch_input_shape: shape = None) -> keras_tensor",
+       "ragged: bool = False, batch_input_shape: shape = None, batch_shape: shape = None) -> keras_tensor",
        "A Keras tensor that stands for an input of a model.")
 {
-    if (args->shape.rank < 0 && args->batch_input_shape.rank < 0) {
+    tw_shape whole = args->batch_shape.rank >= 0 ? args->batch_shape : args->batch_input_shape;
+    if (args->shape.rank >= 0 && args->batch_shape.rank >= 0) {
+        tw__fail(TW_VALUE_ERROR, "Only provide the `shape` OR `batch_shape` argument to Input, not both at the same time.");
+        return NULL;
+    }
+    if (args->shape.rank < 0 && whole.rank < 0) {
         tw__fail(TW_VALUE_ERROR, "Please provide to Input a `shape` or a `tensor` or a `type_spec` argument. Note that `shape` does not include the "
                  "batch dimension.");
         return NULL;
     }
     tw_layers_input_layer_args given = { .input_shape = args->shape, .batch_size = args->batch_size, .name = args->name, .dtype = args->dtype,
-                                         .sparse = args->sparse, .ragged = args->ragged, .batch_input_shape = args->batch_input_shape };
+                                         .sparse = args->sparse, .ragged = args->ragged, .batch_input_shape = whole };
     tw_auto tw_layer *layer = tw_class_make(&tw__class_layers_input_layer, &given);
     return layer ? tw__input_tensor(layer) : NULL;
 }

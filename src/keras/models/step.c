@@ -16,20 +16,21 @@ static void release_all(tw_tensor **tensors, int count)
 
 /* ---- the model ---- */
 
-tw_status tw__trainer_forward(tw__trainer *t, tw_tensor *const *x, int count, int training, tw_tensor ***outputs, int *output_count)
+tw_status tw__trainer_forward(tw__trainer *t, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count)
 {
     char **names = NULL;
     *outputs = NULL;
     *output_count = 0;
     if (t->own & TW_OWN_CALL && tw__training_hook.forward) {
-        TW_TRY(tw__training_hook.forward(t->model, x, count, training, outputs, output_count, &names));
+        TW_TRY(tw__training_hook.forward(t->model, (int)mode, x, count, outputs, output_count, &names));
     } else if (count != 1) {
         return tw__fail(TW_INVALID_ARGUMENT, "model \"%s\" is given %d inputs, expected 1", t->model->name, count);
     } else {
+        tw__trainer_forget_places(t);
         if (!(*outputs = tw__alloc_array(1, sizeof **outputs)))
             return tw__error_status();
         *output_count = 1;
-        if (!((*outputs)[0] = tw__layer_call(t->model, x[0], training))) {
+        if (!((*outputs)[0] = tw__layer_call(t->model, x[0], mode == TW_TRAIN_MODE))) {
             tw__free(*outputs);
             *outputs = NULL;
             return tw__error_status();
@@ -87,12 +88,6 @@ static void unmatch(matched *m)
     tw_release(m->prediction);
     tw_release(m->weight);
     tw_release(m->mask);
-}
-
-/* One tensor for all outputs, or one for each; NULL: none. */
-static tw_tensor *of_output(tw_tensor *const *tensors, int count, int i)
-{
-    return count == 1 ? tensors[0] : i < count ? tensors[i] : NULL;
 }
 
 /* ---- the loss ---- */
@@ -183,12 +178,12 @@ tw_tensor *tw__trainer_loss(tw__trainer *t, tw_tensor *const *y, int y_count, tw
 {
     sums s = { 0 };
     tw_status status = tw__trainer_build_losses(t);
-    if (status == TW_OK && y_count > 1 && y_count != count)
+    if (status == TW_OK && !t->places[TW_LABELS] && y_count > 1 && y_count != count)
         status = tw__fail(TW_VALUE_ERROR, "model \"%s\" has %d outputs, and there are %d labels", t->model->name, count, y_count);
     for (int i = 0; status == TW_OK && i < count; i++) {
-        tw_tensor *labels = of_output(y, y_count, i);
+        tw_tensor *labels = tw__trainer_given(t, TW_LABELS, y, y_count, i);
         if (labels && t->losses[i])
-            status = add_output(t, i, labels, predictions[i], of_output(weights, weight_count, i), &s);
+            status = add_output(t, i, labels, predictions[i], tw__trainer_given(t, TW_WEIGHTS, weights, weight_count, i), &s);
     }
     tw_tensors further = { 0 }; /* regularizers, add_loss */
     if (status == TW_OK)
@@ -220,14 +215,14 @@ tw_status tw__trainer_update(tw__trainer *t, tw_tensor *const *y, int y_count, t
     TW_TRY(tw__trainer_build_metrics(t, y, y_count, predictions));
     tw_status status = TW_OK;
     for (int i = 0; status == TW_OK && i < count; i++) {
-        tw_tensor *labels = of_output(y, y_count, i);
+        tw_tensor *labels = tw__trainer_given(t, TW_LABELS, y, y_count, i);
         bool any = false;
         for (int k = 0; k < t->list_count; k++)
             any |= t->list[k].output == i;
         if (!labels || !any)
             continue;
         matched m = { 0 };
-        status = match(labels, predictions[i], of_output(weights, weight_count, i), &m);
+        status = match(labels, predictions[i], tw__trainer_given(t, TW_WEIGHTS, weights, weight_count, i), &m);
         for (int k = 0; status == TW_OK && k < t->list_count; k++) {
             if (t->list[k].output == i)
                 status = tw__metric_update(t->list[k].metric, m.y, m.prediction, t->list[k].weighted ? m.weight : m.mask);
@@ -378,10 +373,10 @@ static tw_status usual_step(tw__trainer *t, tw__mode mode, tw_tensors in, tw_ten
     int outputs = 0;
     tw_auto tw_tape *tape = NULL;
     if (mode == TW_PREDICT_MODE)
-        return tw__trainer_forward(t, in.items, parts.x, 0, results, count);
+        return tw__trainer_forward(t, mode, in.items, parts.x, results, count);
     if (mode == TW_TRAIN_MODE && !(tape = tw_tape_start()))
         return tw__error_status();
-    tw_status status = tw__trainer_forward(t, in.items, parts.x, mode == TW_TRAIN_MODE, &predictions, &outputs);
+    tw_status status = tw__trainer_forward(t, mode, in.items, parts.x, &predictions, &outputs);
     tw_tensor *loss = status == TW_OK ? loss_of(t, in.items, parts, predictions, outputs) : NULL;
     if (tape)
         tw__tape_stop(tape);
@@ -417,8 +412,12 @@ tw_tensors tw__trainer_run(tw__trainer *t, tw__mode mode, tw_tensors in)
     static const int own[TW_MODES] = { TW_OWN_TRAIN_STEP, TW_OWN_TEST_STEP, TW_OWN_PREDICT_STEP };
     tw_tensor **results = NULL;
     int count = 0;
+    if (mode == TW_TRAIN_MODE) /* what may be trained was settled by compile */
+        tw__trainer_swap_frozen(t);
     tw_status status = t->own & own[mode] && tw__training_hook.step ? own_step(t, mode, in, &results, &count)
                                                                     : usual_step(t, mode, in, &results, &count);
+    if (mode == TW_TRAIN_MODE)
+        tw__trainer_swap_frozen(t);
     if (status != TW_OK)
         return TW_GIVE_FAILURE;
     return (tw_tensors){ results, count };

@@ -48,6 +48,15 @@ typedef struct tw__step {
     int name_count;
 } tw__step;
 
+/* Which kind of a batch's tensors goes with outputs. */
+typedef enum tw__placed { TW_LABELS, TW_WEIGHTS, TW_PLACED } tw__placed;
+
+/* Whether a layer could be trained when compile was called. */
+typedef struct tw__frozen {
+    tw_layer *layer; /* a reference; NULL: the model itself */
+    bool trainable;
+} tw__frozen;
+
 struct tw__trainer {
     tw_object object;
     tw_layer *model;               /* whose it is; not held */
@@ -60,6 +69,12 @@ struct tw__trainer {
     /* From the first loss on. */
     int output_count;              /* 0: not known yet */
     char **output_names;
+    char **output_keys;            /* what losses and metrics are given by; NULL: the names */
+    /* Per output: which of the labels, or of the weights, is its own; -1: none is. NULL: one is for all, or the i-th for the i-th. */
+    int *places[TW_PLACED];
+    int place_counts[TW_PLACED];
+    tw__frozen *frozen;            /* what compile found */
+    int64_t frozen_count;
     tw_loss **losses;              /* per output; NULL: none */
     double *weights;               /* NaN: none */
     tw_metric *total;              /* the mean of the whole loss */
@@ -77,6 +92,11 @@ tw_status tw__trainer_check(tw_layer *model, const char *what); /* it is a model
 void tw__trainer_forget_steps(tw__trainer *trainer);
 /* How many outputs there are, and their names (or NULL); once. */
 tw_status tw__trainer_set_outputs(tw__trainer *trainer, int count, char *const *names);
+/* The tensor of an output among the labels or weights; NULL: it has none. */
+tw_tensor *tw__trainer_given(const tw__trainer *trainer, tw__placed kind, tw_tensor *const *tensors, int count, int output);
+void tw__trainer_forget_places(tw__trainer *trainer);
+/* Exchanges what layers say about training for what they said at compile; a second call exchanges them back. */
+void tw__trainer_swap_frozen(tw__trainer *trainer);
 tw_status tw__trainer_build_losses(tw__trainer *trainer);
 tw_status tw__trainer_build_metrics(tw__trainer *trainer, tw_tensor *const *y, int y_count, tw_tensor *const *predictions);
 /* All metrics of the model in order; borrowed, the list for tw__free. */
@@ -94,7 +114,7 @@ tw_tensor *tw__metric_result(tw_metric *metric);
 
 /* ---- step.c ---- */
 /* Calls the model: new references in an array from tw__alloc. */
-tw_status tw__trainer_forward(tw__trainer *trainer, tw_tensor *const *x, int count, int training, tw_tensor ***outputs, int *output_count);
+tw_status tw__trainer_forward(tw__trainer *trainer, tw__mode mode, tw_tensor *const *x, int count, tw_tensor ***outputs, int *output_count);
 /* The loss of a batch; the metrics of losses are brought up to date. NULL: an error. */
 tw_tensor *tw__trainer_loss(tw__trainer *trainer, tw_tensor *const *y, int y_count, tw_tensor *const *predictions, int count,
                             tw_tensor *const *weights, int weight_count);

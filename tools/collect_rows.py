@@ -57,6 +57,11 @@ def split_top(text, mark):
     return [p.strip() for p in parts if p.strip()]
 
 
+INNER = ("tensor", "trackable", "callable")  # classes that are no rows
+ANY = ("object", "function")  # functions are of several classes: who takes one asks for its graph, which says so
+INNER_CLASS = "tw__%s_class"
+
+
 def c_string(text):
     return "NULL" if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -65,6 +70,7 @@ class Field:
     def __init__(self, text, keyword_only):
         self.keyword_only = keyword_only
         self.rest = self.inherited = False
+        self.owner = None  # of a method's self: the id of the class that has the method
         self.word = self.choices = None
         if text.startswith("*"):
             self.rest = True
@@ -137,6 +143,9 @@ class Field:
         out += "".join(", .%s = true" % f for f in flags)
         if self.word:
             out += ", .word = " + c_string(self.word)
+        word = self.owner or self.word
+        if self.kind in ("HANDLE", "HANDLES", "PAIRS") and word and word not in ANY:
+            out += ", .class_row = &" + (INNER_CLASS % word if word in INNER else "tw__class_" + word)
         if self.choices:
             out += ", .choices = " + c_string(self.choices)
         if self.minimum is not None:
@@ -260,6 +269,10 @@ def scan(src):
             if path in paths:
                 problems.append("%s: error: %s stands also at %s" % (row.where, path, paths[path]))
             paths[path] = row.where
+    owners = {path: row.id for row in rows.values() if row.role == "CLASS" for path in row.path.split("|")}
+    for row in rows.values():
+        if row.role in ("METHOD", "PROPERTY") and row.fields and row.fields[0].kind == "HANDLE":
+            row.fields[0].owner = owners.get(row.path.split("|")[0].rsplit(".", 1)[0])
     return sorted(ops), [rows[k] for k in sorted(rows)], problems
 
 
@@ -304,6 +317,7 @@ def rows_source(ops, rows):
            '#include "graph/graph.h"', '#include "rows.h"', "",
            "const tw_op *const tw__ops[] = {"] + ["    &tw__op_%s," % o for o, _ in ops] + ["    NULL,", "};",
            "const int tw__ops_count = %d;" % len(ops), ""]
+    out += ["extern const tw_class %s;" % ", ".join(INNER_CLASS % word for word in INNER), ""]
     for row in rows:
         struct = "tw_%s_args" % row.id
         if row.fields:
@@ -325,7 +339,7 @@ def rows_source(ops, rows):
         if helper:
             out += ["    return tw__row_%s(&tw__signature_%s, given);" % (helper, row.id), "}", ""]
         else:
-            out += ["    %s args = *given;" % struct, "    if (tw_args_complete(&tw__signature_%s, &args) != TW_OK)" % row.id,
+            out += ["    %s args;" % struct, "    if (tw__args_take(&tw__signature_%s, given, &args) != TW_OK)" % row.id,
                     "        return %s;" % failure(row.result), "    return tw__impl_%s(&args);" % row.id, "}", ""]
     out += ["const tw_signature *const tw__signatures[] = {"] + ["    &tw__signature_%s," % r.id for r in rows] + ["    NULL,", "};",
             "const int tw__signatures_count = %d;" % len(rows), ""]

@@ -108,6 +108,7 @@ typedef struct tw_field {
     union {
         int64_t default_int;   /* INT, BOOL, DTYPE */
         double default_float;  /* FLOAT, NUMBER */
+        const tw_class *class_row; /* HANDLE, HANDLES, PAIRS: what the objects must be; NULL: any object */
     };
     float minimum;             /* value >= minimum; exclusive_minimum: value > minimum */
     uint16_t offset;           /* in the argument struct */

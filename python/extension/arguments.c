@@ -38,6 +38,11 @@ const char *tw__py_text(tw__py_frame *frame, PyObject *value, const char *functi
     }
     if (PyBytes_Check(value))
         return PyBytes_AsString(value);
+    if (TW_IS_TENSOR(value) && TW_TENSOR(value)->dtype == TW_STRING && !TW_TENSOR(value)->data) {
+        tw__py_error(PyExc_TypeError, "%s(): the argument '%s' must be a string, got %R, whose value is not known while a function is traced or a graph is built",
+                     function, argument, value);
+        return NULL;
+    }
     if (TW_IS_TENSOR(value) && TW_TENSOR(value)->dtype == TW_STRING && TW_TENSOR(value)->count == 1) {
         PyObject *bytes = tw__py_item(TW_TENSOR(value), 0);
         const char *text = bytes ? PyBytes_AsString(bytes) : NULL;

@@ -313,6 +313,11 @@ static const char *format_of(tw_dtype dtype)
 static int fill_view(PyObject *self, tw_tensor *tensor, bool writable, Py_buffer *view, int flags)
 {
     const char *format = format_of(tensor->dtype);
+    if (!tw__tensor_values(tensor, "the memory of a tensor")) {
+        view->obj = NULL;
+        tw__py_raise();
+        return -1;
+    }
     if (!format || ((flags & PyBUF_WRITABLE) && !writable)) {
         view->obj = NULL;
         PyErr_Format(PyExc_BufferError, format ? "a tensor is read-only" : "a tensor of dtype %s has no plain memory",
@@ -387,7 +392,9 @@ static PyType_Spec memory_spec = { "thalweg.Memory", sizeof(memory_object), 0, P
 
 PyObject *tw__py_item(const tw_tensor *tensor, int64_t index)
 {
-    const void *data = tensor->data;
+    const void *data = tw__tensor_values(tensor, "an element of a tensor");
+    if (!data)
+        return tw__py_raise();
     switch (tensor->dtype) {
     case TW_BOOL:
         return PyBool_FromLong(((const bool *)data)[index]);
@@ -445,7 +452,7 @@ static PyObject *bfloat16_array(tw_tensor *tensor, bool writable)
     PyObject *types = PyImport_ImportModule("ml_dtypes");
     PyErr_Clear();
     if (!types) {
-        tw_tensor *wide = tw__py_cast(tw_retain(tensor), TW_FLOAT32);
+        tw_tensor *wide = tw__py_cast_value(tw_retain(tensor), TW_FLOAT32);
         PyObject *array = wide ? tw__py_to_array(wide, writable, true) : NULL;
         tw_release(wide);
         return array;
@@ -474,6 +481,8 @@ static PyObject *bfloat16_array(tw_tensor *tensor, bool writable)
 
 PyObject *tw__py_to_array(tw_tensor *tensor, bool writable, bool give_up)
 {
+    if (!tw__tensor_values(tensor, "a tensor as a NumPy array"))
+        return tw__py_raise();
     if (tensor->dtype == TW_BFLOAT16)
         return bfloat16_array(tensor, writable);
     if (tensor->dtype == TW_STRING)

@@ -479,7 +479,7 @@ static tw_tensor *pack_arrays(PyObject *value, const walk *w)
         if (number < INT32_MIN || number > INT32_MAX)
             return wide;
     }
-    return tw__py_cast(wide, TW_INT32);
+    return tw__py_cast_value(wide, TW_INT32);
 }
 
 static tw_tensor *from_python(PyObject *value, tw_dtype dtype, tw__py_how how)
@@ -487,8 +487,14 @@ static tw_tensor *from_python(PyObject *value, tw_dtype dtype, tw__py_how how)
     walk w = { .shape = TW_SCALAR };
     if (!walk_value(&w, value, 0, true))
         return NULL;
-    if (w.any_array)
-        return w.any_tensor || dtype != TW_DTYPE_NONE ? pack(value, dtype, how) : pack_arrays(value, &w);
+    if (w.any_tensor)
+        return pack(value, dtype, how);
+    if (w.any_array) { /* what a program has as numbers is a value, also while a graph is made */
+        tw__outside outside = tw__outside_begin();
+        tw_tensor *packed = dtype != TW_DTYPE_NONE ? pack(value, dtype, how) : pack_arrays(value, &w);
+        tw__outside_end(outside);
+        return packed;
+    }
     tw_dtype target = dtype;
     if (dtype != TW_DTYPE_NONE && !fits(w.kind, dtype)) {
         if (how == TW_FORCE)
@@ -538,7 +544,7 @@ static tw_tensor *from_shape(PyObject *value, tw_dtype dtype, tw__py_how how)
         return NULL;
     }
     if (dtype != TW_DTYPE_NONE && tensor->dtype != dtype && how == TW_FORCE)
-        return tw__py_cast(tensor, dtype);
+        return tw__py_cast_value(tensor, dtype);
     return tensor;
 }
 
@@ -555,6 +561,14 @@ tw_tensor *tw__py_cast(tw_tensor *tensor, tw_dtype dtype)
     if (!out)
         tw__py_raise();
     return out;
+}
+
+tw_tensor *tw__py_cast_value(tw_tensor *tensor, tw_dtype dtype)
+{
+    tw__outside outside = tw__outside_begin();
+    tw_tensor *cast = tw__py_cast(tensor, dtype);
+    tw__outside_end(outside);
+    return cast;
 }
 
 static tw_tensor *wrong_dtype(PyObject *value, tw_dtype wanted, tw_dtype is)
@@ -614,7 +628,7 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
             tw_release(array);
             return cannot(value, dtype);
         }
-        return how == TW_DEFAULT && dtype == TW_INT32 && is_wide(array) ? array : tw__py_cast(array, dtype);
+        return how == TW_DEFAULT && dtype == TW_INT32 && is_wide(array) ? array : tw__py_cast_value(array, dtype);
     }
     if (tw__py_shape_of(value))
         return from_shape(value, dtype, how);

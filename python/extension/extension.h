@@ -100,6 +100,7 @@ tw_dtype tw__py_array_dtype(PyObject *value);                /* of its elements;
 tw_tensor *tw__py_borrow_array(PyObject *value, Py_buffer *view);
 tw_tensor *tw__py_from_array(PyObject *value);                             /* buffer protocol, array interface */
 tw_tensor *tw__py_cast(tw_tensor *tensor, tw_dtype dtype);                 /* takes the tensor */
+tw_tensor *tw__py_cast_value(tw_tensor *tensor, tw_dtype dtype);           /* the same of what is no node, and gives none */
 PyObject *tw__py_numpy(void);                                              /* the module, borrowed */
 PyObject *tw__py_to_array(tw_tensor *tensor, bool writable, bool give_up); /* give_up: nobody will see the tensor again */
 PyObject *tw__py_item(const tw_tensor *tensor, int64_t index);             /* a Python number, bool or bytes */

@@ -33,11 +33,6 @@ tw__py_function *tw__py_function_new(const tw_signature *signature, const char *
     return (tw__py_function *)tw__py_raise();
 }
 
-static const tw_class *class_of_word(const char *word)
-{
-    return word ? tw_class_find(word) : NULL;
-}
-
 bool tw__py_function_ready(tw__py_function *function)
 {
     const tw_signature *signature = function->signature;
@@ -60,8 +55,9 @@ bool tw__py_function_ready(tw__py_function *function)
         if (signature->role != TW_ROLE_CLASS && signature->fields[i].kind == TW_KIND_STR && strcmp(signature->fields[i].name, "name") == 0)
             function->name_at = (ptrdiff_t)signature->fields[i].offset;
         tw_kind kind = signature->fields[i].kind;
-        if (kind == TW_KIND_HANDLE || kind == TW_KIND_HANDLES || kind == TW_KIND_PAIRS)
-            classes[i] = class_of_word(signature->fields[i].word);
+        bool handle = kind == TW_KIND_HANDLE || kind == TW_KIND_HANDLES || kind == TW_KIND_PAIRS;
+        if (handle && strcmp(signature->fields[i].word, "callable") != 0) /* callables are made of what Python can call */
+            classes[i] = signature->fields[i].class_row;
     }
     tw_args_default(signature, defaults);
     function->names = names;

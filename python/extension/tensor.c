@@ -124,7 +124,7 @@ static PyObject *to_int(PyObject *self)
 static PyObject *to_float(PyObject *self)
 {
     tw_tensor *tensor = TW_TENSOR(self);
-    if (tensor->dtype == TW_FLOAT32 && tensor->count == 1)
+    if (tensor->dtype == TW_FLOAT32 && tensor->count == 1 && tensor->data)
         return PyFloat_FromDouble(*(const float *)tensor->data);
     if (tw__dtype_is_complex(tensor->dtype) && tensor->count == 1) { /* the real part, as NumPy does */
         PyObject *item = tw__py_item(tensor, 0);

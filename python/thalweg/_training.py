@@ -1,6 +1,7 @@
 """Keras's training for Python: arguments of compile, fit, evaluate and predict into what the C loop takes (src/keras/models), structures into flat
 lists of tensors and back, and what a subclass may override. Loaded when a model is first trained or a callback asked for."""
 import collections.abc
+import functools
 import itertools
 
 import thalweg as tf
@@ -9,6 +10,7 @@ from thalweg._batches import Sequence, _Batches, _leaves, _shape_only
 
 Model = tf.keras.Model
 _TRAIN, _TEST, _PREDICT = 0, 1, 2
+_LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
 _OWN_CALL, _OWN_LOSS, _OWN_METRICS, _OWN_UPDATE = 8, 16, 32, 64
 
 
@@ -452,6 +454,18 @@ class Methods:
     loss = property(lambda self: self.__dict__.get("_compile_arguments", {}).get("loss"), doc="What compile was given.")
 
 
+def _with_values(method):
+    """In a graph that a program builds, training and predictions run at once, with the values of Keras's session."""
+    @functools.wraps(method)
+    def called(self, *args, **kwargs):
+        if tf.executing_eagerly() or _core._in_function():
+            return method(self, *args, **kwargs)
+        from thalweg._graph_mode.keras import get_session
+        get_session()
+        return _core.call_eagerly(method, self, *args, **kwargs)
+    return called
+
+
 def _outside(method):
     if not tf.executing_eagerly() and _core._in_function():
         raise RuntimeError("Detected a call to `Model.%s` inside a `tf.function`. `Model.%s is a high-level endpoint that manages its own "
@@ -497,6 +511,6 @@ def install():
     """Puts the methods onto keras.Model."""
     for name, member in vars(Methods).items():
         if name not in ("__module__", "__dict__", "__weakref__", "__doc__"):
-            setattr(Model, name, member)
+            setattr(Model, name, _with_values(member) if name in _LOOPS else member)
     for function in (Sequence, unpack_x_y_sample_weight, pack_x_y_sample_weight):
         setattr(tf.keras.utils, function.__name__, function)

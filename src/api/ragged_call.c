@@ -626,10 +626,30 @@ static void *elementwise(const call *c)
     return made ? tw__temp_with_flat(c->t, tw__is_ragged(x) ? x : y, made) : NULL;
 }
 
+static tw_status check_taken(const tw_signature *row, const tw_field *field, const void *value)
+{
+    if (!value || !tw__is_composite(value) || tw__takes_composite(row, value))
+        return TW_OK;
+    return tw__fail(TW_VALUE_ERROR, "%s: the argument `%s` can't be a %s here", row->path, field->name, tw_class_name(value));
+}
+
+/* Whoever found that one of the values is taken need not have looked at the others. */
+static tw_status check_all_taken(const call *c)
+{
+    for (int i = 0; i < c->row->field_count; i++) {
+        if (c->mixed->values)
+            TW_TRY(check_taken(c->row, &c->row->fields[i], c->mixed->values[i]));
+        for (int64_t k = 0; c->mixed->lists && k < c->mixed->lists[i].count; k++)
+            TW_TRY(check_taken(c->row, &c->row->fields[i], c->mixed->lists[i].items[k]));
+    }
+    return TW_OK;
+}
+
 tw_status tw__call_composite(const tw_signature *row, const void *args, const tw__mixed *mixed, tw_value *result)
 {
     tw__temps t = { 0 };
     call c = { &t, row, args, mixed };
+    TW_TRY(check_all_taken(&c));
     int own = function_of(row);
     if (own >= 0 && !functions[own].call) {
         tw_status status = call_split(&c, result);

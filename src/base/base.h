@@ -96,6 +96,9 @@ struct tw_class {
 
 void *tw__object_new(const tw_class *class);      /* cleared, one reference */
 bool tw__is(const void *object, const tw_class *class);
+/* The same for functions of the C API that are no rows: else, and for NULL, an error that names the function. */
+bool tw__check(const void *object, const tw_class *class, const char *function);
+bool tw__check_given(const void *pointer, const char *what, const char *function); /* any pointer but NULL */
 bool tw__named_is_object(tw_named named);
 void tw__object_visit(void *object, tw__visitor visitor, void *context);
 void tw__object_clear(void *object);

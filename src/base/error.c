@@ -109,7 +109,8 @@ int tw_report(FILE *stream)
 {
     if (thread_code == TW_OK)
         return 0;
-    fprintf(stream, "%s: %s\n", tw_status_name(thread_code), tw_error_message());
+    if (stream)
+        fprintf(stream, "%s: %s\n", tw_status_name(thread_code), tw_error_message());
     return 1;
 }
 

@@ -96,6 +96,21 @@ bool tw__is(const void *object, const tw_class *class)
     return false;
 }
 
+bool tw__check(const void *object, const tw_class *class, const char *function)
+{
+    if (tw__is(object, class))
+        return true;
+    tw__fail(TW_INVALID_ARGUMENT, "%s: a %s was expected, got %s%s", function, class->name, object ? "a " : "NULL", tw_class_name(object));
+    return false;
+}
+
+bool tw__check_given(const void *pointer, const char *what, const char *function)
+{
+    if (!pointer)
+        tw__fail(TW_INVALID_ARGUMENT, "%s: %s is NULL", function, what);
+    return pointer != NULL;
+}
+
 bool tw__named_is_object(tw_named named)
 {
     return named && *(const unsigned char *)named == (TW_OBJECT_MAGIC & 0xff);
@@ -165,7 +180,7 @@ tw_scope *tw_scope_new(void)
 
 void *tw_scope_keep(tw_scope *scope, void *object)
 {
-    if (!scope || !object) {
+    if (!object || !tw__check(scope, &scope_class, "tw_scope_keep")) {
         tw_release(object);
         return NULL;
     }

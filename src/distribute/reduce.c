@@ -92,6 +92,10 @@ static tw_status reduce_all(void *const *given, int replicas, __attribute__((unu
 
 tw_status tw_replica_all_reduce(bool mean, tw_tensor *const *tensors, int count, tw_tensor **results)
 {
+    if (count && !tw__check_given(results, "the place of the results", "tw_replica_all_reduce"))
+        return tw__error_status();
+    if (!tw__check_tensors((tw_tensors){ (tw_tensor **)tensors, count }, "tw_replica_all_reduce"))
+        return tw__error_status();
     for (int i = 0; i < count; i++)
         results[i] = NULL;
     if (tw__replica < 0 || tw__replicas == 1) {

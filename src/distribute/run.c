@@ -12,6 +12,7 @@
 #include "function/tracer.h"
 #include "graph/graph.h"
 #include "graph/scope.h"
+#include "rows.h"
 
 enum { COORDINATOR = -1 };
 enum { READY, RUNNING, MERGING, ENDED };
@@ -195,6 +196,8 @@ tw_status tw_replica_merge(tw_replica_merge_body *merge, void *context, void *gi
     tw__run *run = tw__run_now;
     if (!run || tw__replica < 0)
         return tw__fail(TW_RUNTIME_ERROR, "`merge_call` called outside of a replica of a strategy's run");
+    if (!merge)
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_replica_merge: the function is NULL");
     if (tw__tracing != run->graph)
         return tw__fail(TW_RUNTIME_ERROR,
                         "`merge_call` called while defining a new graph or a tf.function. This can often happen if the function `fn` passed to "
@@ -278,8 +281,10 @@ static void run_alone(tw__run *run)
 
 tw_status tw_strategy_run(tw_strategy *strategy, tw_replica_body *body, void *context)
 {
-    if (!strategy)
+    if (!tw__check(strategy, &tw__class_strategy, "tw_strategy_run"))
         return tw__error_status();
+    if (!body)
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_strategy_run: the body is NULL");
     if (tw__replica >= 0)
         return tw__fail(TW_RUNTIME_ERROR, "Method requires being in cross-replica context, use get_replica_context().merge_call()");
     tw_strategy *now = tw__strategy_now();

@@ -325,11 +325,13 @@ tw_status tw_op_apply(const char *name, tw_tensors inputs, const tw_attr *attrs,
     const tw_op *op = tw__op_find(name);
     if (!op)
         return tw__fail(TW_NOT_FOUND, "Op type not registered '%s'", name ? name : "");
-    if (inputs.count < 0 || inputs.count > INT32_MAX)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: %lld inputs", name, (long long)inputs.count);
-    for (int64_t i = 0; i < inputs.count; i++) {
-        if (!inputs.items[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "%s: input %lld is NULL", name, (long long)i);
+    if (!tw__check_tensors(inputs, name))
+        return tw__error_status();
+    if (attr_count < 0 || (attr_count && !attrs) || !outputs || !output_count || *output_count < 0)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: there are no attributes, or there is no place for the outputs", name);
+    for (int i = 0; i < attr_count; i++) {
+        if (!attrs[i].name)
+            return tw__fail(TW_INVALID_ARGUMENT, "%s: attribute %d has no name", name, i);
     }
     return tw__apply(op, inputs.items, (int)inputs.count, attrs, attr_count, outputs, output_count);
 }

@@ -118,12 +118,10 @@ static void end_c(tw__custom_gradient *self)
 tw_status tw_custom_gradient(tw_tensors inputs, tw_custom_forward forward, tw_custom_backward backward, void *user, void (*end)(void *user),
                              int output_count, tw_tensor **outputs)
 {
-    if (!forward || !backward || !outputs || output_count < 0 || inputs.count < 0 || inputs.count > INT32_MAX / 2)
+    if (!forward || !backward || !outputs || output_count < 0)
         return tw__fail(TW_INVALID_ARGUMENT, "tw_custom_gradient: forward, backward and outputs must be given");
-    for (int64_t i = 0; i < inputs.count; i++) {
-        if (!inputs.items[i])
-            return tw__fail(TW_INVALID_ARGUMENT, "tw_custom_gradient: input %lld is NULL", (long long)i);
-    }
+    if (!tw__check_tensors(inputs, "tw_custom_gradient"))
+        return tw__error_status();
     tw_auto tw__custom_gradient *custom = tw__custom_gradient_new(output_count);
     c_functions *c = custom ? tw__alloc_zero(sizeof *c) : NULL;
     tw_tensor **results = tw__alloc_array((size_t)output_count + 1, sizeof *results);

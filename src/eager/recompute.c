@@ -109,12 +109,9 @@ static tw_tensors attach(tw__custom_gradient *custom, tw_tensors results, tw_ten
 
 static bool has_gap(const char *what, tw_body body, tw_tensors inputs)
 {
-    bool gap = !body || inputs.count < 0 || inputs.count > INT32_MAX / 2;
-    for (int64_t i = 0; !gap && i < inputs.count; i++)
-        gap = !inputs.items[i];
-    if (gap)
-        tw__fail(TW_INVALID_ARGUMENT, "%s: the body and all inputs must be given", what);
-    return gap;
+    if (!body)
+        tw__fail(TW_INVALID_ARGUMENT, "%s: the body must be given", what);
+    return !body || !tw__check_tensors(inputs, what);
 }
 
 tw_tensors tw_recompute_grad(tw_body body, void *user, void (*end)(void *user), tw_tensors inputs)

@@ -241,3 +241,23 @@ char **tw__hdf5_texts(const tw__hdf5_node *node, const char *name, const char *f
     }
     return texts;
 }
+
+static int64_t elements_below(const tw__hdf5_node *node, int64_t most)
+{
+    int64_t sum = 0, own = 0;
+    if (node->is_array && tw__shape_known(&node->shape) && tw__shape_count(&node->shape, &own) != TW_OK) {
+        tw_clear_error();
+        own = most;
+    }
+    sum = own < most ? own : most;
+    for (size_t i = 0; i < node->child_count && sum < most; i++)
+        sum += elements_below(node->children[i], most - sum);
+    return sum;
+}
+
+int64_t tw__hdf5_elements(const tw__hdf5 *file)
+{
+    enum { DEFLATED = 1032 }; /* the most that one byte of a packed chunk can become */
+    int64_t most = file->size < INT64_MAX / DEFLATED ? (int64_t)file->size * DEFLATED : INT64_MAX;
+    return elements_below(file->root, most);
+}

@@ -70,6 +70,8 @@ tw__hdf5 *tw__hdf5_open(const char *path);
 tw__hdf5 *tw__hdf5_open_at(const char *path, uint64_t offset, uint64_t size);
 void tw__hdf5_close(tw__hdf5 *file); /* NULL is fine */
 bool tw__hdf5_is(const char *path);  /* whether the file begins as one; sets no error */
+/* How many elements all its arrays may have together: as their shapes say, but no more than packed bytes of the file's size can stand for. */
+int64_t tw__hdf5_elements(const tw__hdf5 *file);
 /* The elements of an array; a new reference. */
 tw_tensor *tw__hdf5_value(tw__hdf5 *file, const tw__hdf5_node *node);
 

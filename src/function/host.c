@@ -180,13 +180,13 @@ static tw_status call_in_graph(tw_host_body body, void *user, tw_tensors inputs,
 
 tw_status tw_host_function(tw_host_body body, void *user, tw_tensors inputs, const tw_dtype *dtypes, int output_count, tw_tensor **outputs)
 {
-    bool gap = !body || output_count < 0 || (output_count && (!dtypes || !outputs)) || inputs.count < 0 || inputs.count > INT32_MAX / 2, traced = tw__tracing;
-    for (int64_t i = 0; !gap && i < inputs.count; i++) {
-        gap = !inputs.items[i];
-        traced |= !gap && inputs.items[i]->node;
-    }
-    if (gap)
+    bool traced = tw__tracing;
+    if (!body || output_count < 0 || (output_count && (!dtypes || !outputs)))
         return tw__fail(TW_INVALID_ARGUMENT, "tw_host_function: the function, its inputs and the outputs' dtypes must be given");
+    if (!tw__check_tensors(inputs, "tw_host_function"))
+        return tw__error_status();
+    for (int64_t i = 0; i < inputs.count; i++)
+        traced |= inputs.items[i]->node != NULL;
     for (int i = 0; i < output_count; i++)
         outputs[i] = NULL;
     if (traced)

@@ -28,6 +28,10 @@ static const tw_class function_class = { .name = "Function", .size = sizeof(tw_f
 
 tw_tensors tw_give_(tw_tensors taken)
 {
+    if (taken.count < 0 || (taken.count && !taken.items)) {
+        tw__fail(TW_INVALID_ARGUMENT, "tw_give: there are no tensors");
+        return TW_GIVE_FAILURE;
+    }
     tw_tensors given = { tw__alloc_array((size_t)taken.count + 1, sizeof(tw_tensor *)), taken.count };
     bool whole = given.items != NULL;
     for (int64_t i = 0; i < taken.count; i++)
@@ -191,6 +195,8 @@ tw__function *tw__function_concrete(void *object, const tw_spec *specs, int coun
 
 tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *args)
 {
+    if (!tw__check_given(args, "the argument struct", "tw_function_new"))
+        return NULL;
     const char *name = args->name ? args->name : "function";
     if (!body) {
         tw__fail(TW_INVALID_ARGUMENT, "tw_function_new: %s: body is NULL", name);
@@ -222,21 +228,18 @@ tw_function *tw_function_new_(tw_body body, void *user, const tw_function_args *
 
 static tw_status check_call(const tw_function *f, tw_tensors arguments)
 {
-    if (!f)
+    if (!tw__check(f, &function_class, "tw_function_call"))
         return tw__error_status();
-    if (arguments.count < 0 || arguments.count > INT32_MAX / 2 || (f->only && arguments.count != f->only->argument_count))
-        return tw__fail(TW_INVALID_ARGUMENT, "%s takes %d arguments, got %lld", f->name, f->only ? f->only->argument_count : 0,
-                        (long long)arguments.count);
-    for (int64_t i = 0; i < arguments.count; i++) {
-        if (!arguments.items[i])
-            return tw_error_code() != TW_OK ? tw_error_code() : tw__fail(TW_INVALID_ARGUMENT, "%s: argument %lld is NULL", f->name, (long long)i);
-    }
-    return TW_OK;
+    if (f->only && arguments.count != f->only->argument_count)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s takes %d arguments, got %lld", f->name, f->only->argument_count, (long long)arguments.count);
+    return tw__check_tensors(arguments, f->name) ? TW_OK : tw__error_status();
 }
 
 tw_status tw_function_call(tw_function *f, tw_tensors arguments, tw_tensor **outputs, int *output_count)
 {
     TW_TRY(check_call(f, arguments));
+    if (!outputs || !output_count)
+        return tw__fail(TW_INVALID_ARGUMENT, "%s: there is no place for the outputs", f->name);
     tw__function *graph = f->only ? tw_retain(f->only) : find_call(f, arguments, true);
     if (!graph)
         return tw__error_status();
@@ -276,7 +279,7 @@ tw_tensor *tw_function_value(tw_function *f, tw_tensors arguments)
 
 int64_t tw_function_traces(const tw_function *f)
 {
-    return f ? tw__tracer_count(&f->tracer) : 0;
+    return tw__check(f, &function_class, "tw_function_traces") ? tw__tracer_count(&f->tracer) : 0;
 }
 
 /* ---- branches and loops ---- */
@@ -289,6 +292,8 @@ tw_tensors tw_cond(tw_tensor *predicate, tw_body if_true, tw_body if_false, void
         tw__fail(TW_INVALID_ARGUMENT, "tw_cond: %s is NULL", if_true ? "if_false" : "if_true");
         return out;
     }
+    if (!tw__check(predicate, &tw__tensor_class, "tw_cond"))
+        return out;
     body_call then_call = { if_true, user, "tw_cond" }, else_call = { if_false, user, "tw_cond" };
     if (tw__cond(predicate, call_body, &then_call, call_body, &else_call, &out.items, &count) == TW_OK)
         out.count = count;
@@ -298,10 +303,13 @@ tw_tensors tw_cond(tw_tensor *predicate, tw_body if_true, tw_body if_false, void
 tw_tensors tw_while_(tw_body cond, tw_body body, void *user, tw_tensors values, const tw_while_args *args)
 {
     tw_tensors out = { 0 };
-    if (!cond || !body || values.count < 1 || values.count > INT32_MAX / 2) {
-        tw__fail(TW_INVALID_ARGUMENT, !cond || !body ? "tw_while: %s is NULL" : "tw_while: there are no values, or too many", cond ? "body" : "cond");
+    if (!cond || !body || !args || values.count < 1) {
+        tw__fail(TW_INVALID_ARGUMENT, !cond || !body ? "tw_while: %s is NULL" : "tw_while: there are no values, or no arguments", cond ? "body" : "cond");
         return out;
     }
+    if (!tw__check_tensors(values, "tw_while") ||
+        (args->maximum_iterations && !tw__check(args->maximum_iterations, &tw__tensor_class, "tw_while: maximum_iterations")))
+        return out;
     tw_tensor **results = tw__alloc_array((size_t)values.count, sizeof *results);
     if (!results)
         return out;
@@ -322,6 +330,8 @@ tw_tensors tw_switch_case(tw_tensor *index, const tw_body *bodies, int count, vo
         tw__fail(TW_INVALID_ARGUMENT, "tw_switch_case: there are no bodies");
         return out;
     }
+    if (!tw__check(index, &tw__tensor_class, "tw_switch_case"))
+        return out;
     tw__branch *branches = tw__alloc_array((size_t)count, sizeof *branches);
     body_call *calls = tw__alloc_array((size_t)count, sizeof *calls);
     tw_status status = branches && calls ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -341,28 +351,21 @@ tw_tensors tw_switch_case(tw_tensor *index, const tw_body *bodies, int count, vo
 
 /* ---- loops over rows ---- */
 
-/* Whether a loop over rows can begin: the body is there, and no tensor is NULL. */
-static bool is_ready(tw_body body, tw_tensors elems, const char *what)
+/* Whether a loop over rows can begin: the body and the arguments are there, and the tensors are such. */
+static bool is_ready(tw_body body, tw_tensors elems, const void *args, const char *what)
 {
-    if (!body || elems.count < 1 || elems.count > INT32_MAX / 4) {
-        tw__fail(TW_INVALID_ARGUMENT, body ? "%s: there are no tensors, or too many" : "%s: body is NULL", what);
+    if (!body || !args || elems.count < 1) {
+        tw__fail(TW_INVALID_ARGUMENT, !body ? "%s: body is NULL" : "%s: there are no tensors, or no arguments", what);
         return false;
     }
-    for (int64_t i = 0; i < elems.count; i++) {
-        if (elems.items[i])
-            continue;
-        if (tw_error_code() == TW_OK)
-            tw__fail(TW_INVALID_ARGUMENT, "%s: tensor %lld is NULL", what, (long long)i);
-        return false;
-    }
-    return true;
+    return tw__check_tensors(elems, what);
 }
 
 tw_tensors tw_map_(tw_body body, void *user, tw_tensors elems, const tw_map_args *args)
 {
     tw_tensors out = { 0 };
     int count = 0;
-    if (!is_ready(body, elems, "tw_map") || (args->results.items && check_signature(&args->results, "tw_map") != TW_OK))
+    if (!is_ready(body, elems, args, "tw_map") || (args->results.items && check_signature(&args->results, "tw_map") != TW_OK))
         return out;
     body_call call = { body, user, "the body of tw_map" };
     tw__mapping mapping = { .body = call_body, .context = &call, .elems = elems.items, .elem_count = (int)elems.count, .specs = args->results.items,
@@ -378,7 +381,7 @@ tw_tensors tw_fold_(int kind, tw_body body, void *user, tw_tensors elems, const 
     enum { RIGHT = 1, SCAN = 2 };
     tw_tensors out = { 0 };
     int count = 0;
-    if (!is_ready(body, elems, "tw_fold") || (args->initial.items && !is_ready(body, args->initial, "tw_fold: initial")))
+    if (!is_ready(body, elems, args, "tw_fold") || (args->initial.items && !is_ready(body, args->initial, args, "tw_fold: initial")))
         return out;
     body_call call = { body, user, "the body of tw_fold" };
     tw__folding folding = { .body = call_body, .context = &call, .elems = elems.items, .elem_count = (int)elems.count, .initial = args->initial.items,
@@ -393,7 +396,7 @@ tw_tensors tw_case_(tw_tensors predicates, const tw_body *bodies, void *user, co
 {
     tw_tensors out = { 0 };
     int results = 0, count = (int)predicates.count;
-    if (!bodies || !is_ready(bodies[0], predicates, "tw_case"))
+    if (!tw__check_given(bodies, "the list of bodies", "tw_case") || !is_ready(bodies[0], predicates, args, "tw_case"))
         return out;
     tw__branch *branches = tw__alloc_array((size_t)count + 1, sizeof *branches);
     body_call *calls = tw__alloc_array((size_t)count + 1, sizeof *calls);

@@ -5,8 +5,7 @@
 /* A copy of the arguments on the stack, complete. */
 #define COMPLETE(signature_, given_, failure_)                                          \
     max_align_t args[(signature_)->args_size / sizeof(max_align_t) + 1];                \
-    memcpy(args, (given_), (signature_)->args_size);                                    \
-    if (tw_args_complete((signature_), args) != TW_OK)                                  \
+    if (tw__args_take((signature_), (given_), args) != TW_OK)                           \
         return failure_
 
 void *tw__row_pointer(const tw_signature *signature, const void *given)
@@ -33,8 +32,8 @@ tw_status tw__row_status(const tw_signature *signature, const void *given)
 void *tw__row_object(const tw_signature *signature, const void *given)
 {
     max_align_t args[signature->args_size / sizeof(max_align_t) + 1];
-    memcpy(args, given, signature->args_size);
-    void *made = tw_args_complete(signature, args) == TW_OK ? tw_class_make(signature->class_row, args) : NULL;
-    tw__args_release_taken(signature, args);
+    void *made = tw__args_take(signature, given, args) == TW_OK ? tw_class_make(signature->class_row, args) : NULL;
+    if (given)
+        tw__args_release_taken(signature, args);
     return made;
 }

@@ -26,11 +26,8 @@ TW_API(utils_to_categorical,
     tw_auto tw_tensor *labels = tw__cast(args->y, TW_INT64);
     if (!labels)
         return NULL;
-    if (!labels->data && labels->count) {
-        tw__fail(TW_VALUE_ERROR, "to_categorical: a symbolic tensor of shape %s has no values; use tf.one_hot while a function is traced",
-                 tw__shape_text(&labels->shape));
+    if (!tw__tensor_values(labels, "to_categorical (tf.one_hot takes symbolic tensors)"))
         return NULL;
-    }
     int64_t classes = args->num_classes;
     if (classes == TW_NO_INT || classes == 0) {
         if (!labels->count) {

@@ -11,8 +11,10 @@
 void tw_saved_model_close(tw_saved_object *model)
 {
     tw__walk walk = { 0 };
-    tw__saving_view view = { .root = model ? &model->trackable : NULL };
-    if (model && tw__walk_objects(&walk, &view) == TW_OK) {
+    if (!model || !tw__check(model, &tw__class_saved_object, "tw_saved_model_close"))
+        return;
+    tw__saving_view view = { .root = &model->trackable };
+    if (tw__walk_objects(&walk, &view) == TW_OK) {
         for (size_t i = 0; i < walk.count; i++)
             tw_retain(walk.nodes[i].object);
         for (size_t i = 0; i < walk.count; i++)
@@ -26,10 +28,8 @@ void tw_saved_model_close(tw_saved_object *model)
 
 tw_saved_concrete *tw_saved_model_signature(tw_saved_object *model, const char *key)
 {
-    if (!model || !key) {
-        tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_signature: the %s is NULL", model ? "key" : "model");
+    if (!tw__check(model, &tw__class_saved_object, "tw_saved_model_signature") || !tw__check_given(key, "the key", "tw_saved_model_signature"))
         return NULL;
-    }
     const tw_trackable *map = tw__tracked(&model->trackable, "signatures");
     tw_trackable *found = map ? tw__tracked(map, key) : NULL;
     if (found && tw__is(found, &tw__class_saved_concrete))
@@ -44,7 +44,9 @@ tw_saved_concrete *tw_saved_model_signature(tw_saved_object *model, const char *
 
 tw_variable *tw_saved_model_variable(tw_saved_object *model, const char *path)
 {
-    tw_trackable *object = model ? &model->trackable : NULL;
+    if (!tw__check(model, &tw__class_saved_object, "tw_saved_model_variable") || !tw__check_given(path, "the path", "tw_saved_model_variable"))
+        return NULL;
+    tw_trackable *object = &model->trackable;
     for (const char *at = path; object && at && *at;) {
         size_t size = strcspn(at, "/");
         char *name = tw__strndup(at, size);
@@ -54,13 +56,13 @@ tw_variable *tw_saved_model_variable(tw_saved_object *model, const char *path)
     }
     if (object && tw__is(object, &tw__class_variable))
         return tw_retain(object);
-    tw__fail(TW_NOT_FOUND, "the SavedModel has no variable at '%s'", path ? path : "");
+    tw__fail(TW_NOT_FOUND, "the SavedModel has no variable at '%s'", path);
     return NULL;
 }
 
 const char *tw_signature_input(const tw_saved_concrete *signature, int64_t index)
 {
-    return signature && index >= 0 && (size_t)index < signature->keyword_count ? signature->keywords[index] : NULL;
+    return tw__check(signature, &tw__class_saved_concrete, "tw_signature_input") && index >= 0 && (size_t)index < signature->keyword_count ? signature->keywords[index] : NULL;
 }
 
 tw_spec tw_signature_input_spec(const tw_saved_concrete *signature, int64_t index)
@@ -77,7 +79,7 @@ tw_spec tw_signature_input_spec(const tw_saved_concrete *signature, int64_t inde
 /* The result at a place of the function's: dicts are in the order of their keys there. */
 static int64_t output_count(const tw_saved_concrete *signature)
 {
-    return signature && signature->outputs.kind == TW_VALUE_DICT ? signature->outputs.list.count / 2 : 0;
+    return tw__check(signature, &tw__class_saved_concrete, "tw_signature_output") && signature->outputs.kind == TW_VALUE_DICT ? signature->outputs.list.count / 2 : 0;
 }
 
 const char *tw_signature_output(const tw_saved_concrete *signature, int64_t index)
@@ -99,9 +101,12 @@ const char *tw_signature_output(const tw_saved_concrete *signature, int64_t inde
 tw_tensors tw_signature_call(tw_saved_concrete *signature, tw_named_tensors inputs)
 {
     tw_tensors none = { NULL, 0 };
-    if (!signature) {
-        tw__fail(TW_INVALID_ARGUMENT, "tw_signature_call: the signature is NULL");
+    if (!tw__check(signature, &tw__class_saved_concrete, "tw_signature_call") ||
+        (inputs.count && !tw__check_given(inputs.items, "the list of inputs", "tw_signature_call")))
         return none;
+    for (int64_t i = 0; i < inputs.count; i++) {
+        if (!tw__check_given(inputs.items[i].name, "a name", "tw_signature_call") || !tw__check(inputs.items[i].tensor, &tw__tensor_class, "tw_signature_call"))
+            return none;
     }
     tw__function *f = tw__saved_concrete_build(signature);
     if (!f)
@@ -199,6 +204,8 @@ tw_status tw_saved_model_save(void *object, const char *directory, const tw_expo
 {
     if (!object || !directory || !tw__is(object, &tw__trackable_class))
         return tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_save: an object with parts and a directory are expected");
+    if (export_count < 0 || (export_count && !exports))
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_saved_model_save: there are no exports");
     void **concretes = tw__alloc_array((size_t)export_count + 1, sizeof *concretes);
     const char **keys = tw__alloc_array((size_t)export_count + 1, sizeof *keys);
     tw_status status = concretes && keys ? TW_OK : TW_RESOURCE_EXHAUSTED;

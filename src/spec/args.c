@@ -109,6 +109,8 @@ static void set_default(const tw_field *field, void *args)
 
 void tw_args_default(const tw_signature *signature, void *args)
 {
+    if (!tw__check_given(signature, "the signature", "tw_args_default") || !tw__check_given(args, "the argument struct", signature->id))
+        return;
     memset(args, 0, signature->args_size);
     for (int i = 0; i < signature->field_count; i++)
         set_default(&signature->fields[i], args);
@@ -129,6 +131,8 @@ static bool has_choice(const char *choices, const char *text)
 
 tw_status tw_args_check(const tw_signature *signature, const tw_field *field, const void *args)
 {
+    if (!signature || !field || !args)
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_args_check: the signature, the field or the argument struct is NULL");
     const void *place = at(field, args);
     bool number = field->kind == TW_KIND_INT || field->kind == TW_KIND_FLOAT || field->kind == TW_KIND_NUMBER;
     if (field->has_minimum && number) {
@@ -197,29 +201,131 @@ static void complete_field(const tw_field *field, void *args)
     }
 }
 
-static bool is_pointer(tw_kind kind)
+/* ---- what C gives ---- */
+
+static tw_status wrong_handle(const tw_signature *signature, const tw_field *field, const char *is, const void *object, const tw_class *wanted)
 {
-    return kind == TW_KIND_TENSOR || kind == TW_KIND_STR || kind == TW_KIND_HANDLE || kind == TW_KIND_NAMED;
+    return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` %s %s%s%s%s", signature->id, field->name, is, object ? "a " : "NULL",
+                    tw_class_name(object), wanted ? ", expected a " : "", wanted ? wanted->name : "");
+}
+
+static bool is_of(const void *object, const tw_class *class)
+{
+    return !class || ((const tw_object *)object)->class == class || tw__is(object, class);
+}
+
+static tw_status check_list(const tw_signature *signature, const tw_field *field, const tw_objects *list, const tw_class *class, bool holes)
+{
+    if (list->count < 0 || (list->count && !list->items))
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is no list: %lld items at %p", signature->id, field->name,
+                        (long long)list->count, (const void *)list->items);
+    for (int64_t k = 0; k < list->count; k++) {
+        if (list->items[k] ? !is_of(list->items[k], class) : !holes)
+            return wrong_handle(signature, field, "holds", list->items[k], class);
+    }
+    return TW_OK;
+}
+
+static tw_status check_pairs(const tw_signature *signature, const tw_field *field, const tw_pairs *pairs)
+{
+    if (pairs->count < 0 || (pairs->count && !pairs->items))
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` has no pairs", signature->id, field->name);
+    for (int64_t k = 0; k < pairs->count; k++) {
+        if (!pairs->items[k].name)
+            return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` holds an object without a name", signature->id, field->name);
+        if (!pairs->items[k].object || !is_of(pairs->items[k].object, field->class_row))
+            return wrong_handle(signature, field, "holds", pairs->items[k].object, field->class_row);
+    }
+    return TW_OK;
+}
+
+static tw_status check_value(const tw_signature *signature, const tw_field *field, const tw_value *value)
+{
+    bool good = true;
+    if (value->kind == TW_VALUE_TENSOR || value->kind == TW_VALUE_OBJECT)
+        good = value->object && (value->kind == TW_VALUE_OBJECT || tw__is(value->object, &tw__tensor_class));
+    else if (value->kind == TW_VALUE_STR || value->kind == TW_VALUE_BYTES || value->kind == TW_VALUE_SHAPE)
+        good = value->kind == TW_VALUE_SHAPE ? value->shape != NULL : value->s.data || (value->kind == TW_VALUE_BYTES && !value->s.size);
+    else if (value->kind == TW_VALUE_LIST || value->kind == TW_VALUE_TUPLE || value->kind == TW_VALUE_DICT)
+        good = value->list.count >= 0 && (value->list.items || !value->list.count);
+    if (!good)
+        return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` says what kind of value it is and has none", signature->id, field->name);
+    if (value->kind != TW_VALUE_LIST && value->kind != TW_VALUE_TUPLE && value->kind != TW_VALUE_DICT)
+        return TW_OK;
+    for (int64_t i = 0; i < value->list.count; i++)
+        TW_TRY(check_value(signature, field, &value->list.items[i]));
+    return TW_OK;
+}
+
+/* Whether an argument's pointers are there and are what the signature says, and its numbers are no nonsense. */
+static tw_status check_given(const tw_signature *signature, const tw_field *field, const void *args)
+{
+    const void *place = at(field, args), *pointer;
+    switch (field->kind) {
+    case TW_KIND_TENSOR:
+    case TW_KIND_HANDLE:
+    case TW_KIND_STR:
+    case TW_KIND_NAMED:
+        pointer = *(void *const *)place;
+        if (!pointer)
+            return field->required && !field->none_allowed
+                       ? tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is NULL", signature->id, field->name)
+                       : TW_OK;
+        if (field->kind == TW_KIND_STR || field->kind == TW_KIND_NAMED)
+            return TW_OK;
+        const tw_class *class = field->kind == TW_KIND_TENSOR ? &tw__tensor_class : field->class_row;
+        return is_of(pointer, class) ? TW_OK : wrong_handle(signature, field, "is", pointer, class);
+    case TW_KIND_TENSORS: /* a list that may be None may hold None */
+        return check_list(signature, field, place, &tw__tensor_class, field->none_allowed);
+    case TW_KIND_HANDLES:
+        return check_list(signature, field, place, field->class_row, false);
+    case TW_KIND_PAIRS:
+        return check_pairs(signature, field, place);
+    case TW_KIND_INTS: {
+        const tw_ints *ints = place;
+        return ints->count < 0 || (ints->count && !ints->items) ? tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` has %lld integers at NULL",
+                                                                           signature->id, field->name, (long long)ints->count)
+                                                                : TW_OK;
+    }
+    case TW_KIND_VALUE:
+        return check_value(signature, field, place);
+    case TW_KIND_DTYPE: {
+        tw_dtype dtype = *(const tw_dtype *)place;
+        return dtype == TW_DTYPE_NONE || tw__dtype_is_valid(dtype)
+                   ? TW_OK
+                   : tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is %d, which is no dtype", signature->id, field->name, (int)dtype);
+    }
+    case TW_KIND_SHAPE: {
+        int rank = ((const tw_shape *)place)->rank;
+        return rank >= -1 && rank <= TW_MAX_RANK
+                   ? TW_OK
+                   : tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` has %d dimensions, at most %d are possible", signature->id, field->name,
+                              rank, TW_MAX_RANK);
+    }
+    default:
+        return TW_OK;
+    }
 }
 
 tw_status tw_args_complete(const tw_signature *signature, void *args)
 {
+    if (!tw__check_given(signature, "the signature", "tw_args_complete") || !tw__check_given(args, "the argument struct", signature->id))
+        return tw__error_status();
     for (int i = 0; i < signature->field_count; i++) {
         const tw_field *field = &signature->fields[i];
         complete_field(field, args);
-        if (field->required && !field->none_allowed && is_pointer(field->kind) && !*(void **)at(field, args))
-            return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is NULL", signature->id, field->name);
-        if (field->kind == TW_KIND_TENSORS && !field->none_allowed) { /* a list that may be None may hold None */
-            const tw_tensors *list = at(field, args);
-            for (int64_t k = 0; k < list->count; k++) {
-                if (!list->items[k])
-                    return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` holds NULL at %lld", signature->id, field->name,
-                                    (long long)k);
-            }
-        }
+        TW_TRY(check_given(signature, field, args));
         TW_TRY(tw_args_check(signature, field, args));
     }
     return TW_OK;
+}
+
+tw_status tw__args_take(const tw_signature *signature, const void *given, void *args)
+{
+    if (!tw__check_given(given, "the argument struct", signature->id))
+        return tw__error_status();
+    memcpy(args, given, signature->args_size);
+    return tw_args_complete(signature, args);
 }
 
 /* ---- copies ---- */

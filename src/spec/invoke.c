@@ -72,6 +72,9 @@ static tw_status value_of_objects(tw_objects objects, tw_value *result)
 
 tw_status tw_signature_invoke(const tw_signature *signature, const void *args, tw_value *result)
 {
+    if (!tw__check_given(signature, "the signature", "tw_signature_invoke") || !tw__check_given(args, "the argument struct", signature->id) ||
+        !tw__check_given(result, "the place of the result", signature->id))
+        return tw__error_status();
     switch (signature->result) {
     case TW_KIND_NONE:
         return CALL(tw_status);

@@ -48,6 +48,8 @@ typedef struct tw__path {
 
 void tw__config_free(void *self);
 void tw__config_visit(void *self, tw__visitor visitor, void *context);
+/* A C caller's arguments, copied and complete: what the generated calls do first. */
+tw_status tw__args_take(const tw_signature *signature, const void *given, void *args);
 /* A deep copy of an argument struct; objects are retained. */
 void *tw__args_copy(const tw_signature *signature, const void *args);
 void tw__args_free(const tw_signature *signature, void *args);

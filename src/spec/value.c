@@ -3,6 +3,8 @@
 
 void tw_value_free(tw_value *value)
 {
+    if (!value)
+        return;
     switch (value->kind) {
     case TW_VALUE_STR:
     case TW_VALUE_BYTES:
@@ -43,6 +45,8 @@ tw_value tw__value_str(const char *text)
 
 void tw_objects_free(tw_objects *objects)
 {
+    if (!objects)
+        return;
     for (int64_t i = 0; objects->items && i < objects->count; i++)
         tw_release(objects->items[i]);
     tw__free((void *)objects->items);

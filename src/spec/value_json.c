@@ -165,7 +165,7 @@ char *tw_value_json(const tw_value *value)
 {
     tw__text text = { 0 };
     tw__json json = { .text = &text };
-    if (write_value(&json, value) != TW_OK) {
+    if (!tw__check_given(value, "the value", "tw_value_json") || write_value(&json, value) != TW_OK) {
         tw__text_free(&text);
         return NULL;
     }

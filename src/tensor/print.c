@@ -353,6 +353,8 @@ static void print_list(printer *p, int axis, int64_t offset, int hanging, int wi
 
 tw_status tw__print_elements(tw__text *text, const tw_tensor *tensor, const char *separator, int indent)
 {
+    if (!tw__tensor_values(tensor, "a tensor that is printed"))
+        return tw__error_status();
     if (tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT) {
         tw__text_add(text, "<unprintable>");
     } else if (tensor->shape.rank == 0) {
@@ -427,14 +429,14 @@ tw_status tw__print_numpy(tw__text *text, const tw_tensor *tensor, bool repr)
 static char *print_tensor(const tw_tensor *tensor, bool repr)
 {
     tw__text text = { 0 };
-    if (!tensor) {
-        tw__fail(TW_INVALID_ARGUMENT, "a tensor was expected, got NULL");
+    if (!tw__check(tensor, &tw__tensor_class, repr ? "tw_tensor_repr" : "tw_tensor_str"))
         return NULL;
-    }
     char *shape = tw__shape_tuple(&tensor->shape);
     const char *dtype = tw_dtype_name(tensor->dtype);
     tw_status status = shape ? TW_OK : tw__error_status();
-    if (status == TW_OK && repr) {
+    if (status == TW_OK && !tensor->data) {
+        tw__text_format(&text, "<tf.Tensor: shape=%s, dtype=%s, symbolic>", shape, dtype);
+    } else if (status == TW_OK && repr) {
         bool object = tensor->dtype == TW_RESOURCE || tensor->dtype == TW_VARIANT;
         tw__text_format(&text, "<tf.Tensor: shape=%s, dtype=%s, %s=", shape, dtype, object ? "value" : "numpy");
         status = tw__print_numpy(&text, tensor, true);
@@ -464,7 +466,7 @@ char *tw_tensor_repr(const tw_tensor *tensor)
 
 tw_status tw_tensor_print(FILE *stream, const tw_tensor *tensor)
 {
-    char *text = tw_tensor_str(tensor);
+    char *text = tw__check_given(stream, "the stream", "tw_tensor_print") ? tw_tensor_str(tensor) : NULL;
     if (!text)
         return tw__error_status();
     bool written = fprintf(stream, "%s\n", text) >= 0;

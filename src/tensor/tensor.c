@@ -190,6 +190,8 @@ tw_tensor *tw__tensor_empty(tw_dtype dtype, const tw_shape *shape)
 tw_status tw__string_set(tw_tensor *tensor, int64_t index, const void *data, size_t size)
 {
     tw_string *place = (tw_string *)tensor->data + index;
+    if (size && !data)
+        return tw__fail(TW_INVALID_ARGUMENT, "a string of %zu bytes at NULL", size);
     char *copy = size ? tw__strndup(data, size) : NULL;
     if (size && !copy)
         return TW_RESOURCE_EXHAUSTED;
@@ -230,11 +232,8 @@ tw_tensor *tw_tensor_new(tw_dtype dtype, tw_shape shape, const void *data)
 
 tw_tensor *tw__tensor_copy(const tw_tensor *tensor)
 {
-    if (tensor && !tensor->data) {
-        tw__fail(TW_VALUE_ERROR, "a symbolic tensor can't be copied: it has no value while a function is traced");
-        return NULL;
-    }
-    return tensor ? tw_tensor_new(tensor->dtype, tensor->shape, tensor->data) : NULL;
+    const void *values = tw__tensor_values(tensor, "a tensor that is copied");
+    return values ? tw_tensor_new(tensor->dtype, tensor->shape, values) : NULL;
 }
 
 tw_tensor *tw_tensor_float(float value)
@@ -301,8 +300,10 @@ tw_tensor *tw__tensor_slice_view(tw_tensor *tensor, const tw_shape *shape, int64
                  (long long)tensor->count);
         return NULL;
     }
-    size_t element = tw__element_size(tensor->dtype);
-    const char *from = (const char *)tensor->data + (size_t)offset * element;
+    const char *values = tw__tensor_values(tensor, "a tensor that is looked at in part"), *from;
+    if (!values)
+        return NULL;
+    from = values + (size_t)offset * tw__element_size(tensor->dtype);
     if (!tensor->buffer)
         return tw_tensor_new(tensor->dtype, *shape, from);
     tw_tensor *view = tensor_struct(tensor->dtype, shape, count);
@@ -331,6 +332,16 @@ tw_object *tw__tensor_object(const tw_tensor *tensor)
 
 tw_tensor *tw__tensor_of_shape(const tw_shape *shape, tw_dtype dtype)
 {
+    if (dtype != TW_INT32 && dtype != TW_INT64) {
+        tw__fail(TW_INVALID_ARGUMENT, "Value for attr 'out_type' of %s is not in the list of allowed values: int32, int64", tw_dtype_name(dtype));
+        return NULL;
+    }
+    for (int i = 0; dtype == TW_INT32 && i < shape->rank; i++) {
+        if (shape->dims[i] > INT32_MAX) {
+            tw__fail(TW_INVALID_ARGUMENT, "%lld does not fit into int32; use int64 for shapes", (long long)shape->dims[i]);
+            return NULL;
+        }
+    }
     tw_tensor *tensor = tw__tensor_empty(dtype, &TW_SHAPE(shape->rank));
     for (int i = 0; tensor && i < shape->rank; i++) {
         if (dtype == TW_INT64)
@@ -354,6 +365,8 @@ bool tw__tensor_is_exclusive(const tw_tensor *tensor)
 
 void tw_tensors_free(tw_tensors *tensors)
 {
+    if (!tensors)
+        return;
     for (int64_t i = 0; tensors->items && i < tensors->count; i++)
         tw_release(tensors->items[i]);
     tw__free(tensors->items);
@@ -362,9 +375,25 @@ void tw_tensors_free(tw_tensors *tensors)
 
 static bool check(const tw_tensor *tensor)
 {
-    if (!tensor)
-        tw__fail(TW_INVALID_ARGUMENT, "a tensor was expected, got NULL");
-    return tensor != NULL;
+    if (tensor && tensor->object.class == &tw__tensor_class)
+        return true;
+    tw__fail(TW_INVALID_ARGUMENT, "a tensor was expected, got %s%s", tensor ? "a " : "NULL", tw_class_name(tensor));
+    return false;
+}
+
+bool tw__check_tensors(tw_tensors list, const char *function)
+{
+    if (list.count < 0 || list.count > INT32_MAX / 4 || (list.count && !list.items)) {
+        tw__fail(TW_INVALID_ARGUMENT, "%s: %lld tensors at %p", function, (long long)list.count, (const void *)list.items);
+        return false;
+    }
+    for (int64_t i = 0; i < list.count; i++) {
+        if (!check(list.items[i])) {
+            tw__error_prefix("%s: tensor %lld: ", function, (long long)i);
+            return false;
+        }
+    }
+    return true;
 }
 
 tw_dtype tw_tensor_dtype(const tw_tensor *tensor)
@@ -404,19 +433,32 @@ size_t tw_tensor_bytes(const tw_tensor *tensor)
     return check(tensor) ? (size_t)tensor->count * tw__element_size(tensor->dtype) : 0;
 }
 
+const void *tw__tensor_values(const tw_tensor *tensor, const char *what)
+{
+    if (!check(tensor))
+        return NULL;
+    if (!tensor->data)
+        tw__fail(TW_VALUE_ERROR, "%s: the value of a symbolic tensor (%s, shape %s) is not known while a function is traced or a graph is built", what,
+                 tw_dtype_name(tensor->dtype), tw__shape_text(&tensor->shape));
+    return tensor->data;
+}
+
+tw_tensor *tw__tensor_known(tw_tensor *tensor, const char *what)
+{
+    if (!tw__tensor_values(tensor, what))
+        return NULL;
+    return tensor->node ? tensor->symbolic_value : tensor;
+}
+
 const void *tw_tensor_data(const tw_tensor *tensor)
 {
-    return check(tensor) ? tensor->data : NULL;
+    return tw__tensor_values(tensor, "the elements of a tensor");
 }
 
 static bool check_index(const tw_tensor *tensor, int64_t index)
 {
-    if (!check(tensor))
+    if (!tw__tensor_values(tensor, "an element of a tensor"))
         return false;
-    if (!tensor->data) {
-        tw__fail(TW_VALUE_ERROR, "the value of a symbolic tensor is not known while a function is traced");
-        return false;
-    }
     if (index < 0 || index >= tensor->count)
         tw__fail(TW_OUT_OF_RANGE, "element %lld of a tensor of %lld elements", (long long)index, (long long)tensor->count);
     return index >= 0 && index < tensor->count;
@@ -496,6 +538,8 @@ tw_status tw__tensor_read_ints(const tw_tensor *tensor, const char *what, int64_
     if (tensor->count > limit)
         return tw__fail(TW_INVALID_ARGUMENT, "%s has %lld values, expected at most %lld", what, (long long)tensor->count,
                         (long long)limit);
+    if (!tw__tensor_values(tensor, what))
+        return tw__error_status();
     for (int64_t i = 0; i < tensor->count; i++)
         values[i] = tw_tensor_int_at(tensor, i);
     return TW_OK;

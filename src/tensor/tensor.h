@@ -88,6 +88,13 @@ tw_object *tw__tensor_object(const tw_tensor *tensor);         /* borrowed; NULL
 tw_tensor *tw__tensor_of_shape(const tw_shape *shape, tw_dtype dtype); /* the dimensions as a vector of int32 or int64 */
 /* True if nobody else can see the tensor's memory: it may be changed in place. */
 bool tw__tensor_is_exclusive(const tw_tensor *tensor);
+/* The elements, for whoever reads values: NULL and an error that names `what` if the tensor is symbolic and its value is not known. Only
+ * kernels, whose inputs are never symbolic, and who has asked for `data` before, read `data` itself. */
+const void *tw__tensor_values(const tw_tensor *tensor, const char *what);
+/* Whether a C caller's list is one of tensors, each there; else an error that names the function. */
+bool tw__check_tensors(tw_tensors list, const char *function);
+/* The tensor itself, or the constant that a symbolic one is known to be; borrowed. NULL and an error if its value is not known. */
+tw_tensor *tw__tensor_known(tw_tensor *tensor, const char *what);
 /* The elements as int64, from any integer dtype; INVALID_ARGUMENT names `what`. Room for `limit` values. */
 tw_status tw__tensor_read_ints(const tw_tensor *tensor, const char *what, int64_t *values, int64_t limit);
 /* Puts a copy of the bytes into element `index` of a string tensor that is being made. */

@@ -1,4 +1,4 @@
-"""Keras in graphs: updates of metrics are operations, predictions run with the values of the session, the session of Keras."""
+"""Keras in graphs: updates of metrics are operations, the session of Keras."""
 import functools
 
 import thalweg as tf
@@ -9,7 +9,7 @@ _state = {"session": None}
 
 
 def _in_lasting_graph():
-    return not tf.compat.v1.executing_eagerly_outside_functions() and not tf.compat.v1._inside_function()
+    return not tf.executing_eagerly() and not tf.compat.v1._inside_function()
 
 
 def _as_operation(method, name=None):
@@ -22,16 +22,6 @@ def _as_operation(method, name=None):
         method(self, *args, **kwargs)
         return tf.compat.v1._group_effects(before, name)
     return changed
-
-
-def _eagerly(method):
-    """In a graph what wants values runs with those of the session."""
-    @functools.wraps(method)
-    def called(self, *args, **kwargs):
-        if not _in_lasting_graph():
-            return method(self, *args, **kwargs)
-        return _core.call_eagerly(method, self, *args, **kwargs)
-    return called
 
 
 def get_session(op_input_list=()):
@@ -85,9 +75,6 @@ def install():
                     setattr(cls, method, _as_operation(vars(cls)[method]))
     for method in ("apply_gradients", "minimize"):
         setattr(tf.keras.optimizers.Optimizer, method, _as_operation(getattr(tf.keras.optimizers.Optimizer, method)))
-    for method in ("predict", "evaluate", "predict_on_batch"):
-        if hasattr(tf.keras.Model, method):
-            setattr(tf.keras.Model, method, _eagerly(getattr(tf.keras.Model, method)))
     backend.get_session, backend.set_session = get_session, set_session
     backend.get_value, backend.set_value = _get_value, _set_value
     clear = getattr(backend, "clear_session", None)

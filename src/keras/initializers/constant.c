@@ -56,11 +56,14 @@ TW_CLASS(initializers_ones,
 
 static tw_tensor *of_tensor(tw_initializer *self, const tw_tensor *value, const tw_shape *shape, tw_dtype dtype)
 {
+    const void *elements = tw__tensor_values(value, "Constant");
+    if (!elements)
+        return NULL;
     if (value->count == 1 && is_number(value->dtype) && !tw__dtype_is_complex(value->dtype))
         return filled(self, shape, dtype, tw_tensor_double_at(value, 0));
     tw_tensor *values = is_number(value->dtype) && tw__cast_has(value->dtype, dtype) ? tw__tensor_empty(dtype, shape) : NULL;
     if (values && values->count == value->count) {
-        tw__cast_run(value->dtype, dtype, value->data, values->data, value->count, false);
+        tw__cast_run(value->dtype, dtype, elements, values->data, value->count, false);
         return values;
     }
     tw__fail(TW_TYPE_ERROR, "Constant: a value of dtype %s and shape %s can't give dtype %s and shape %s", tw_dtype_name(value->dtype),

@@ -9,6 +9,7 @@
 #include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
 #include "keras/keras.h"
+#include "keras/layers/allowance.h"
 #include "keras/models/functional.h"
 
 static tw_status layer_init(void *self, const void *given)
@@ -205,6 +206,7 @@ tw_status tw__layer_run_on_zeros(tw_layer *layer, const tw_shape *input_shape, t
         return tw__fail(TW_VALUE_ERROR, "layer \"%s\" can't be built: the rank of its input is not known", layer->name);
     for (int i = 0; i < shape.rank; i++)
         shape.dims[i] = shape.dims[i] < 0 ? 1 : shape.dims[i];
+    TW_TRY(tw__weights_check_input(layer->name, &shape));
     tw__outside outside = tw__root_begin();
     tw_tensor *zeros = tw_tensor_new(layer->dtype, shape, NULL);
     tw_tensor *output = zeros ? tw__layer_call(layer, zeros, 0) : NULL;
@@ -301,6 +303,8 @@ tw_variable *tw__layer_add_weight(tw_layer *layer, const char *name, const tw_sh
         tw__fail(TW_VALUE_ERROR, "layer \"%s\", add_weight: the shape %s of `%s` is not complete", layer->name, tw__shape_text(&whole), name);
         return NULL;
     }
+    if (tw__weights_take(layer->name, name, &whole) != TW_OK)
+        return NULL;
     if (!initializer)
         initializer = tw__dtype_is_float(dtype) ? "glorot_uniform" : "zeros";
     tw__outside outside = tw__root_begin();
@@ -349,5 +353,6 @@ TW_METHOD(layer_own_call, "keras.layers.Layer.call(self: layer, inputs: tensor, 
 
 tw_tensor *tw_layer_call(tw_layer *layer, tw_tensor *input)
 {
-    return tw__layer_call(layer, input, -1);
+    bool good = tw__check(layer, &tw__class_layer, "tw_layer_call") && tw__check(input, &tw__tensor_class, "tw_layer_call");
+    return good ? tw__layer_call(layer, input, -1) : NULL;
 }

@@ -3,6 +3,7 @@
  * States are flat lists of tensors here; to the cell they go in its structure. A sequence whose length is known is done step by step, one of
  * unknown length by a loop in the graph. An LSTM with the usual functions and without a mask is one op, BlockLSTMV2. */
 #include "graph/graph.h"
+#include "keras/layers/allowance.h"
 #include "keras/layers/recurrent.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
@@ -244,7 +245,7 @@ static tw_status make_states(tw__rnn *rnn, int64_t batch)
     for (int i = 0; i < count && status == TW_OK; i++) {
         tw_shape shape = { .rank = flat[i].rank + 1, .dims = { batch } };
         memcpy(shape.dims + 1, flat[i].dims, (size_t)flat[i].rank * sizeof *shape.dims);
-        tw_auto tw_tensor *zeros = tw_tensor_new(rnn->layer.dtype, shape, NULL);
+        tw_auto tw_tensor *zeros = tw__weights_take(rnn->layer.name, "state", &shape) == TW_OK ? tw_tensor_new(rnn->layer.dtype, shape, NULL) : NULL;
         char *name = tw__format("%s/Variable", rnn->layer.name);
         rnn->states[i] = zeros && name ? tw__variable_new(zeros, name, false, &shape) : NULL;
         tw__free(name);

@@ -50,10 +50,9 @@ static tw_status open_arrays(tw__feed *f, const tw__feed_options *o, const char 
         return tw__error_status();
     int64_t all = -1;
     for (int i = 0; i < f->count; i++) {
-        tw_tensor *array = o->arrays[i];
-        if (array->node && !array->data)
-            return tw__fail(TW_VALUE_ERROR, "%s: a symbolic tensor of shape %s has no values; call the model itself while a function is traced", who,
-                            tw__shape_text(&array->shape));
+        tw_tensor *array = tw__tensor_known(o->arrays[i], who);
+        if (!array)
+            return tw__error_status();
         if (array->shape.rank < 1)
             return tw__fail(TW_VALUE_ERROR, "%s: array %d of the data has shape (), expected at least one row", who, i);
         if (all >= 0 && array->shape.dims[0] != all)

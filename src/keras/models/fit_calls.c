@@ -235,7 +235,7 @@ TW_METHOD(model_train_graph, "keras.Model._train_graph(self: layer) -> value", "
 
 void tw_model_stop_training(tw_model *model)
 {
-    tw__trainer *t = tw__trainer_of(model);
+    tw__trainer *t = tw__check(model, &tw__class_layer, "tw_model_stop_training") ? tw__trainer_of(model) : NULL;
     if (t)
         t->stop_training = true;
 }
@@ -264,12 +264,14 @@ static tw_value names_value(tw_objects names)
 
 tw_status tw_model_compile_(tw_model *model, const tw_compile_args *args)
 {
+    if (!tw__check_given(args, "the argument struct", "tw_model_compile"))
+        return tw__error_status();
     tw_model_compile_values_args given = {
         .self = model, .optimizer = args->optimizer ? args->optimizer : "rmsprop", .loss = named_value(args->loss), .metrics = names_value(args->metrics),
         .weighted_metrics = names_value(args->weighted_metrics), .run_eagerly = args->run_eagerly,
         .steps_per_execution = args->steps_per_execution ? args->steps_per_execution : 1,
     };
-    tw_status status = model ? tw__impl_model_compile_values(&given) : tw__fail(TW_INVALID_ARGUMENT, "tw_model_compile: the model is NULL");
+    tw_status status = tw__check(model, &tw__class_layer, "tw_model_compile") ? tw__impl_model_compile_values(&given) : tw__error_status();
     tw_value_free(&given.loss);
     tw_value_free(&given.metrics);
     tw_value_free(&given.weighted_metrics);
@@ -279,11 +281,12 @@ tw_status tw_model_compile_(tw_model *model, const tw_compile_args *args)
 }
 
 /* x (a tensor or a dataset), y and weights as a flat list; `arrays` has room for 3. */
-static tw_status gather(const char *who, void *x, tw_tensor *y, tw_tensor *weights, tw_tensor **arrays, tw_tensors *data, int64_t parts[3],
+static tw_status gather(const char *who, const tw_model *model, void *x, tw_tensor *y, tw_tensor *weights, tw_tensor **arrays, tw_tensors *data, int64_t parts[3],
                         tw_dataset **dataset)
 {
-    if (!x)
-        return tw__fail(TW_INVALID_ARGUMENT, "%s: x is NULL", who);
+    if (!tw__check(model, &tw__class_layer, who) || !tw__check_given(x, "x", who) || (y && !tw__check(y, &tw__tensor_class, who)) ||
+        (weights && !tw__check(weights, &tw__tensor_class, who)))
+        return tw__error_status();
     *dataset = NULL;
     *data = (tw_tensors){ arrays, 0 };
     if (tw__is(x, &tw__class_dataset)) {
@@ -313,8 +316,21 @@ static int64_t or_none(int64_t given)
     return given ? given : TW_NO_INT;
 }
 
+static tw_status check_fit(const tw_fit_args *args, const char *who)
+{
+    if (!tw__check_given(args, "the argument struct", who) || (args->callbacks.count && !tw__check_given(args->callbacks.items, "the list of callbacks", who)))
+        return tw__error_status();
+    for (int64_t i = 0; i < args->callbacks.count; i++) {
+        if (!tw__check(args->callbacks.items[i], &tw__class_callback, who))
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
 tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args)
 {
+    if (check_fit(args, "tw_model_fit") != TW_OK)
+        return NULL;
     tw_tensor *arrays[3], *others[3];
     int64_t parts[3], other_parts[3] = { 0 };
     tw_model_fit_flat_args given = {
@@ -324,12 +340,11 @@ tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args)
         .steps_per_epoch = or_none(args->steps_per_epoch), .validation_steps = or_none(args->validation_steps),
         .validation_batch_size = or_none(args->validation_batch_size), .validation_freq = { &args->validation_freq, args->validation_freq ? 1 : 0, true },
     };
-    tw_status status = model ? gather("fit", x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset)
-                             : tw__fail(TW_INVALID_ARGUMENT, "tw_model_fit: the model is NULL");
+    tw_status status = gather("tw_model_fit", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
     given.parts = (tw_ints){ parts, 3, true };
     void *validation = args->validation_data ? (void *)args->validation_data : args->validation_x;
     if (status == TW_OK && validation) {
-        status = gather("fit: validation", validation, args->validation_y, NULL, others, &given.validation, other_parts, &given.validation_dataset);
+        status = gather("tw_model_fit: validation", model, validation, args->validation_y, NULL, others, &given.validation, other_parts, &given.validation_dataset);
         given.validation_parts = (tw_ints){ other_parts, 3, true };
     }
     tw_callback *history = status == TW_OK ? tw__impl_model_fit_flat(&given) : NULL;
@@ -340,13 +355,14 @@ tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args)
 
 tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *args)
 {
+    if (check_fit(args, "tw_model_evaluate") != TW_OK)
+        return (tw_value){ .kind = TW_VALUE_NONE };
     tw_tensor *arrays[3];
     int64_t parts[3];
     tw_model_evaluate_flat_args given = { .self = model, .batch_size = or_none(args->batch_size), .callbacks = args->callbacks,
                                           .verbose = args->verbose == TW_ZERO ? 0 : args->verbose ? args->verbose : 1,
                                           .steps = or_none(args->steps_per_epoch) };
-    tw_status status = model ? gather("evaluate", x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset)
-                             : tw__fail(TW_INVALID_ARGUMENT, "tw_model_evaluate: the model is NULL");
+    tw_status status = gather("tw_model_evaluate", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
     given.parts = (tw_ints){ parts, 3, true };
     tw_value logs = status == TW_OK ? tw__impl_model_evaluate_flat(&given) : (tw_value){ .kind = TW_VALUE_NONE };
     for (int64_t i = 0; i < args->callbacks.count; i++)
@@ -360,8 +376,9 @@ static tw_value one_batch(tw_model *model, tw__mode mode, tw_tensor *x, tw_tenso
     int64_t parts[3];
     tw_dataset *dataset;
     tw_model_on_batch_args given = { .self = model, .mode = mode };
-    tw_status status = model ? gather("train_on_batch", x, y, NULL, arrays, &given.data, parts, &dataset)
-                             : tw__fail(TW_INVALID_ARGUMENT, "train_on_batch: the model is NULL");
+    tw_status status = gather("tw_model_train_on_batch", model, x, y, NULL, arrays, &given.data, parts, &dataset);
+    if (status == TW_OK && dataset)
+        status = tw__fail(TW_TYPE_ERROR, "tw_model_train_on_batch: x is a dataset, expected a tensor");
     given.parts = (tw_ints){ parts, 3, true };
     return status == TW_OK ? tw__impl_model_on_batch(&given) : (tw_value){ .kind = TW_VALUE_NONE };
 }

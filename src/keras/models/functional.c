@@ -350,8 +350,21 @@ static tw_value list_of(tw_objects objects)
     return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, items ? objects.count : 0 } };
 }
 
+static bool are_keras_tensors(tw_objects objects)
+{
+    if (objects.count < 1 || !objects.items)
+        return tw__check_given(NULL, "the list of inputs or outputs", "tw_model_connect");
+    for (int64_t i = 0; i < objects.count; i++) {
+        if (!tw__check(objects.items[i], &tw__class_keras_tensor, "tw_model_connect"))
+            return false;
+    }
+    return true;
+}
+
 tw_model *tw_model_connect(tw_objects inputs, tw_objects outputs, const char *name)
 {
+    if (!are_keras_tensors(inputs) || !are_keras_tensors(outputs))
+        return NULL;
     tw_functional_args args = { .inputs = list_of(inputs), .outputs = list_of(outputs), .name = name };
     tw_value one = args.outputs;
     if (outputs.count == 1 && one.list.items)
@@ -365,12 +378,11 @@ tw_model *tw_model_connect(tw_objects inputs, tw_objects outputs, const char *na
 tw_tensors tw_model_call_all(tw_model *model, tw_tensors inputs, bool training)
 {
     tw_tensors none = { 0 };
-    tw_value *items = tw__alloc_array((size_t)inputs.count + 1, sizeof *items);
-    if (!items || !model) {
-        tw__free(items);
-        tw__fail(TW_INVALID_ARGUMENT, "tw_model_call_all: the model is NULL");
+    if (!tw__check(model, &tw__class_layer, "tw_model_call_all") || !tw__check_tensors(inputs, "tw_model_call_all"))
         return none;
-    }
+    tw_value *items = tw__alloc_array((size_t)inputs.count + 1, sizeof *items);
+    if (!items)
+        return none;
     for (int64_t i = 0; i < inputs.count; i++)
         items[i] = tw__value_tensor(inputs.items[i]);
     tw_value list = { .kind = TW_VALUE_LIST, .list = { items, inputs.count } };

@@ -576,25 +576,22 @@ tw_keras_tensor *tw__layer_connect_one(tw_layer *layer, tw_keras_tensor *input)
 tw_keras_tensor *tw_connect(tw_layer *layer, tw_keras_tensor *input)
 {
     tw_keras_tensor *output = NULL;
-    if (layer && input)
+    if (tw__check(layer, &tw__class_layer, "tw_connect") && tw__check(input, &tw__class_keras_tensor, "tw_connect"))
         output = tw__layer_connect_one(layer, input);
-    else
-        tw__fail(TW_INVALID_ARGUMENT, "tw_connect: the %s is NULL", layer ? "input" : "layer");
     tw_release(layer);
     return output;
 }
 
 tw_keras_tensor *tw_connect_all(tw_layer *layer, tw_objects inputs)
 {
-    tw_value *items = tw__alloc_array((size_t)inputs.count + 1, sizeof *items), result = { .kind = TW_VALUE_NONE };
-    bool good = items && layer;
-    for (int64_t i = 0; good && i < inputs.count; i++) {
-        good = tw__is_keras_tensor(inputs.items[i]);
+    int64_t count = inputs.items && inputs.count > 0 ? inputs.count : 0;
+    tw_value *items = tw__alloc_array((size_t)count + 1, sizeof *items), result = { .kind = TW_VALUE_NONE };
+    bool good = items && tw__check(layer, &tw__class_layer, "tw_connect_all");
+    for (int64_t i = 0; good && i < count; i++) {
+        good = tw__check(inputs.items[i], &tw__class_keras_tensor, "tw_connect_all");
         items[i] = (tw_value){ .kind = TW_VALUE_OBJECT, .object = inputs.items[i] };
     }
-    if (!good)
-        tw__fail(TW_INVALID_ARGUMENT, "tw_connect_all: a layer and Keras tensors are expected");
-    tw_value list = { .kind = TW_VALUE_LIST, .list = { items, inputs.count } };
+    tw_value list = { .kind = TW_VALUE_LIST, .list = { items, count } };
     tw_value arguments = { .kind = TW_VALUE_TUPLE, .list = { &list, 1 } };
     if (good && tw__layer_connect(layer, &arguments, NULL, -1, &result) == TW_OK && result.kind != TW_VALUE_OBJECT) {
         tw_value_free(&result);

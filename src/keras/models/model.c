@@ -120,8 +120,8 @@ TW_METHOD(model_get_layer, "keras.Model.get_layer(self: layer, name: str = None,
 
 tw_model *tw_model_new_(tw_model_function call, void *state, const tw_model_args *given)
 {
-    tw_model_args args = *given;
-    if (tw_args_complete(&tw__signature_model, &args) != TW_OK)
+    tw_model_args args;
+    if (tw__args_take(&tw__signature_model, given, &args) != TW_OK)
         return NULL;
     tw__model *model = tw_class_make(&tw__class_model, &args);
     if (!model)
@@ -146,10 +146,11 @@ void *tw_track(void *parent, const char *name, void *child)
 
 tw_tensor *tw_model_call(tw_model *model, tw_tensor *input)
 {
-    return tw__layer_call(model, input, -1);
+    return tw_layer_call(model, input);
 }
 
 tw_tensor *tw_model_call_training(tw_model *model, tw_tensor *input)
 {
-    return tw__layer_call(model, input, 1);
+    bool good = tw__check(model, &tw__class_layer, "tw_model_call_training") && tw__check(input, &tw__tensor_class, "tw_model_call_training");
+    return good ? tw__layer_call(model, input, 1) : NULL;
 }

@@ -107,8 +107,8 @@ static tw_status settle(sequential *self, const tw_shape *input_shape)
 
 static void count_call_of(tw_layer *layer)
 {
-    const tw__layer_methods *methods = layer->trackable.object.class->methods;
-    if (methods->count_call)
+    const tw__layer_methods *methods = tw__methods(layer);
+    if (methods && methods->count_call)
         methods->count_call(layer);
 }
 
@@ -274,6 +274,11 @@ static tw_status sequential_output_shape(tw_layer *self, const tw_shape *input_s
 {
     sequential *model = (sequential *)self;
     bool was_settled = model->settled;
+    if (!model->count) { /* nothing has a shape yet: layers may still come */
+        model->model.layer.built = true;
+        *output_shape = *input_shape;
+        return TW_OK;
+    }
     TW_TRY(settle(model, input_shape));
     if (!was_settled)
         TW_TRY(retrack(model));

@@ -6,6 +6,7 @@
 #include "keras/keras.h"
 
 #define TW_KERAS_VERSION "2.15.0"
+enum { TW_H5_UNSAVED = 1 << 16 }; /* elements of weights that a model may have beside those in its file: seeds, states */
 
 /* A layer's variables as these files order them: those that training changes first. For tw__free. */
 tw_status tw__h5_variables(tw_layer *layer, tw_variable ***variables, int64_t *count);

@@ -2,6 +2,7 @@
  *
  * Files of all versions of Keras 2 are read. Optimizers of old versions ("Adam" where new files have "Custom>Adam") are those of new ones,
  * which compute the same; their variables stand slot by slot, where the new ones' stand variable by variable. */
+#include "keras/layers/allowance.h"
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
 
@@ -52,6 +53,14 @@ static tw_status make_new(tw_value *entry)
     return TW_OK;
 }
 
+static void *made_within(const tw__hdf5 *file, const tw_value *config)
+{
+    int64_t before = tw__weights_allow(tw__hdf5_elements(file) + TW_H5_UNSAVED);
+    void *made = tw__deserialize(config, "model");
+    tw__weights_allow(before);
+    return made;
+}
+
 tw_layer *tw__h5_load_model(tw__hdf5 *file)
 {
     tw_value config;
@@ -67,7 +76,7 @@ tw_layer *tw__h5_load_model(tw__hdf5 *file)
     else if (!weights)
         tw__fail(TW_KEY_ERROR, "%s: Unable to open object (object 'model_weights' doesn't exist)", file->file.path);
     else if (make_new(&config) == TW_OK)
-        model = tw__deserialize(&config, "model");
+        model = made_within(file, &config);
     tw_value_free(&config);
     if (model && !tw__is(model, &tw__class_model)) {
         tw__fail(TW_VALUE_ERROR, "%s: \"model_config\" describes a %s, which is no model", file->file.path, tw_class_name(model));

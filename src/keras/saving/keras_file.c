@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "format/format.h"
+#include "keras/layers/allowance.h"
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
 #include "keras/saving/saved_model.h"
@@ -219,15 +220,34 @@ static tw_status build(tw_layer *model, const tw_value *config)
     return TW_OK;
 }
 
+/* How many elements the weights may have. */
+static tw_status count_elements(const char *path, int64_t *count)
+{
+    uint64_t offset, size;
+    TW_TRY(tw__zip_find(path, WEIGHTS, &offset, &size));
+    tw__hdf5 *file = tw__hdf5_open_at(path, offset, size);
+    if (!file)
+        return tw__error_status();
+    *count = tw__hdf5_elements(file) + TW_H5_UNSAVED;
+    tw__hdf5_close(file);
+    return TW_OK;
+}
+
 tw_layer *tw__keras_load(const char *path, bool with_training)
 {
     tw_value config, arguments = { .kind = TW_VALUE_NONE };
-    tw_layer *model = read_config(path, &config) == TW_OK ? tw__deserialize(&config, "model") : NULL;
-    tw_status status = model ? TW_OK : tw__error_status();
+    int64_t room = 0;
+    tw_status status = read_config(path, &config);
+    if (status == TW_OK)
+        status = count_elements(path, &room);
+    int64_t before = tw__weights_allow(room);
+    tw_layer *model = status == TW_OK ? tw__deserialize(&config, "model") : NULL;
+    status = model ? TW_OK : tw__error_status();
     if (model && !tw__is(model, &tw__class_model))
         status = tw__fail(TW_VALUE_ERROR, "%s: %s describes a %s, which is no model", path, CONFIG, tw_class_name(model));
     if (status == TW_OK)
         status = build(model, &config);
+    tw__weights_allow(before);
     if (status == TW_OK && model->built)
         status = load_values(path, &model->trackable, "");
     if (status == TW_OK && with_training)

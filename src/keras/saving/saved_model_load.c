@@ -1,6 +1,10 @@
 /* Loading Keras models from SavedModels; see saved_model.c. */
+#include <dirent.h>
+#include <sys/stat.h>
+
 #include <thalweg/keras.h>
 
+#include "keras/layers/allowance.h"
 #include "keras/saving/h5.h"
 #include "keras/saving/saved_model.h"
 
@@ -386,12 +390,31 @@ static tw_status compile(tw_layer *model, const char *directory, const tw_value 
     return status;
 }
 
+/* The bytes of the files of variables: their weights have no more elements. */
+static int64_t stored_bytes(const char *directory)
+{
+    int64_t sum = 0;
+    char *folder = tw__path_join(directory, "variables");
+    DIR *listing = folder ? opendir(folder) : NULL;
+    for (struct dirent *entry; listing && (entry = readdir(listing));) {
+        struct stat info;
+        if (fstatat(dirfd(listing), entry->d_name, &info, 0) == 0 && S_ISREG(info.st_mode))
+            sum += info.st_size;
+    }
+    if (listing)
+        closedir(listing);
+    tw__free(folder);
+    return sum;
+}
+
 tw_layer *tw__model_load_tf(const char *directory, bool with_training)
 {
     tw_value metadata;
     tw_layer *model = NULL;
     if (read_root(directory, &metadata) == TW_OK) {
+        int64_t before = tw__weights_allow(stored_bytes(directory) + TW_H5_UNSAVED);
         model = model_of_config(&metadata);
+        tw__weights_allow(before);
         if (model && restore_weights(model, directory) != TW_OK) {
             tw_release(model);
             model = NULL;

@@ -84,6 +84,10 @@ tw_tensor *tw__reshape_to(tw_tensor *x, tw_tensor *const *sizes, int count)
 
 tw_tensor *tw__ints_tensor(const int64_t *values, int64_t count, tw_dtype dtype)
 {
+    if (dtype != TW_INT32 && dtype != TW_INT64) {
+        tw__fail(TW_INVALID_ARGUMENT, "sizes and positions are int32 or int64, not %s", tw_dtype_name(dtype));
+        return NULL;
+    }
     tw_tensor *tensor = tw__tensor_empty(dtype, &TW_SHAPE(count));
     for (int64_t i = 0; tensor && i < count; i++) {
         if (dtype == TW_INT64)

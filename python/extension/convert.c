@@ -489,6 +489,8 @@ static tw_tensor *from_python(PyObject *value, tw_dtype dtype, tw__py_how how)
         return NULL;
     if (w.any_tensor)
         return pack(value, dtype, how);
+    if (w.any_array && how == TW_FORCE && dtype != TW_DTYPE_NONE && !fits(w.kind, dtype))
+        return cannot(value, dtype);
     if (w.any_array) { /* what a program has as numbers is a value, also while a graph is made */
         tw__outside outside = tw__outside_begin();
         tw_tensor *packed = dtype != TW_DTYPE_NONE ? pack(value, dtype, how) : pack_arrays(value, &w);
@@ -622,6 +624,13 @@ tw_tensor *tw__py_to_tensor(PyObject *value, tw_dtype dtype, tw__py_how how)
         tw_tensor *array = tw__py_from_array(value);
         if (!array || dtype == TW_DTYPE_NONE || array->dtype == dtype)
             return array;
+        if (dtype == TW_STRING && array->count == 0) {
+            tw_tensor *none = tw_tensor_new(TW_STRING, array->shape, NULL);
+            tw_release(array);
+            if (!none)
+                tw__py_raise();
+            return none;
+        }
         if ((array->dtype == TW_STRING) != (dtype == TW_STRING) || dtype == TW_RESOURCE || dtype == TW_VARIANT) {
             if (how != TW_FORCE)
                 return array;

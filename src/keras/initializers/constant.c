@@ -1,4 +1,6 @@
 /* Initializers without random numbers: Zeros, Ones, Constant, Identity. */
+#include <math.h>
+
 #include "graph/graph.h"
 #include "kernel/kernel.h"
 #include "keras/initializers/initializers.h"
@@ -54,11 +56,23 @@ TW_CLASS(initializers_ones,
 
 /* ---- Constant ---- */
 
+static bool has_fractions(const tw_tensor *value)
+{
+    bool any = false;
+    for (int64_t i = 0; tw__dtype_is_float(value->dtype) && !any && i < value->count; i++)
+        any = tw_tensor_double_at(value, i) != rint(tw_tensor_double_at(value, i));
+    return any;
+}
+
 static tw_tensor *of_tensor(tw_initializer *self, const tw_tensor *value, const tw_shape *shape, tw_dtype dtype)
 {
     const void *elements = tw__tensor_values(value, "Constant");
     if (!elements)
         return NULL;
+    if (!tw__dtype_is_float(dtype) && !tw__dtype_is_complex(dtype) && has_fractions(value)) {
+        tw__fail(TW_TYPE_ERROR, "Constant: a value with fractions can't give dtype %s", tw_dtype_name(dtype));
+        return NULL;
+    }
     if (value->count == 1 && is_number(value->dtype) && !tw__dtype_is_complex(value->dtype))
         return filled(self, shape, dtype, tw_tensor_double_at(value, 0));
     tw_tensor *values = is_number(value->dtype) && tw__cast_has(value->dtype, dtype) ? tw__tensor_empty(dtype, shape) : NULL;

@@ -1,6 +1,7 @@
 /* What `thalweg tensorboard` answers: the page, and the data behind it as JSON, under TensorBoard's own addresses where it has such.
  *
  *     /data/runs                                  [run, …]
+ *     /data/environment                           {"version", "data_location", "damaged": where files are damaged}
  *     /data/plugin/PLUGIN/tags                    {run: {tag: {"displayName", "description"}}}, of scalars, histograms, images, audio, text
  *     /data/plugin/scalars/scalars?run&tag        [[wall_time, step, value], …]
  *     /data/plugin/histograms/histograms?run&tag  [[wall_time, step, [[left, right, count], …]], …]
@@ -9,46 +10,15 @@
  *     /data/plugin/text/text?run&tag              [{"wall_time", "step", "text"}, …]
  *     /data/plugin/graphs/runs, …/graph?run       [[name, op, [input, …]], …]
  *     /data/plugin/profile/runs, …/data?run       [[thread, name, start, duration], …], in microseconds */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <thalweg.h>
 
 #include "board.h"
 
 enum { NAME_LIMIT = 1024, STRINGS_LIMIT = 4096, NODES_LIMIT = 20000, EVENTS_LIMIT = 20000 };
-
-/* ---- JSON ---- */
-
-static void put_text(FILE *out, const void *data, size_t size)
-{
-    const unsigned char *text = data;
-    fputc('"', out);
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = text[i];
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 32 || c == '<') /* no markup of the data's own */
-            fprintf(out, "\\u%04x", c);
-        else
-            fputc(c, out);
-    }
-    fputc('"', out);
-}
-
-static void put_string(FILE *out, const char *text)
-{
-    put_text(out, text, strlen(text));
-}
-
-static void put_number(FILE *out, double value)
-{
-    if (isfinite(value))
-        fprintf(out, "%.17g", value);
-    else
-        fputs(isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"", out);
-}
 
 /* ---- the query ---- */
 
@@ -97,7 +67,7 @@ static void put_tags(const board *b, const char *plugin, FILE *out)
         const board_run *run = &b->runs[i];
         bool first = true;
         fputs(i ? "," : "", out);
-        put_string(out, run->name);
+        board_put_string(out, run->name);
         fputs(":{", out);
         for (size_t k = 0; k < run->tag_count; k++) {
             const board_tag *tag = &run->tags[k];
@@ -105,11 +75,11 @@ static void put_tags(const board *b, const char *plugin, FILE *out)
                 continue;
             fputs(first ? "" : ",", out);
             first = false;
-            put_string(out, tag->name);
+            board_put_string(out, tag->name);
             fputs(":{\"displayName\":", out);
-            put_string(out, tag->name);
+            board_put_string(out, tag->name);
             fputs(",\"description\":", out);
-            put_string(out, tag->description);
+            board_put_string(out, tag->description);
             fputc('}', out);
         }
         fputc('}', out);
@@ -137,7 +107,7 @@ static void put_buckets(FILE *out, const board_point *point)
         fputs(i ? ",[" : "[", out);
         for (int k = 0; k < 3; k++) {
             fputs(k ? "," : "", out);
-            put_number(out, bucket[k]);
+            board_put_number(out, bucket[k]);
         }
         fputc(']', out);
     }
@@ -154,7 +124,7 @@ static void put_texts(FILE *out, const board_point *point)
         FILE *inner = open_memstream(&memory, &size);
         if (!inner)
             break;
-        put_text(inner, text.data, text.size);
+        board_put_text(inner, text.data, text.size);
         fclose(inner);
         fputs(i ? "\\n" : "", out);
         fwrite(memory + 1, 1, size - 2, out); /* without its quotes */
@@ -170,9 +140,11 @@ static void put_points(const board_tag *tag, FILE *out)
     for (size_t i = 0; i < tag->count; i++) {
         const board_point *point = &tag->points[i];
         fputs(i ? "," : "", out);
-        fprintf(out, numbers || histograms ? "[%.17g,%lld," : "{\"wall_time\":%.17g,\"step\":%lld,", point->wall_time, (long long)point->step);
+        fputs(numbers || histograms ? "[" : "{\"wall_time\":", out);
+        board_put_number(out, point->wall_time);
+        fprintf(out, numbers || histograms ? ",%lld," : ",\"step\":%lld,", (long long)point->step);
         if (numbers) {
-            put_number(out, point->value);
+            board_put_number(out, point->value);
         } else if (histograms) {
             put_buckets(out, point);
         } else if (strcmp(tag->plugin, "text") == 0) {
@@ -227,16 +199,16 @@ static void put_nodes(const uint8_t *at, const uint8_t *end, FILE *out, int *cou
             op = part.number == 2 && part.data ? part : op;
         }
         fputs((*count)++ ? ",[" : "[", out);
-        put_text(out, name.data, name.size);
+        board_put_text(out, name.data, name.size);
         fputc(',', out);
-        put_text(out, op.data, op.size);
+        board_put_text(out, op.data, op.size);
         fputs(",[", out);
         int inputs = 0;
         for (p = node.data; board_next_field(&p, last, &part);) {
             if (part.number != 3 || !part.data)
                 continue;
             fputs(inputs++ ? "," : "", out);
-            put_text(out, part.data, part.size);
+            board_put_text(out, part.data, part.size);
         }
         fputs("]]", out);
     }
@@ -277,13 +249,15 @@ static bool has_graph(const board_run *run)
 /* Trace {4 event {2 thread, 3 name, 9 start, 10 duration in picoseconds}} */
 static void put_profile(const board *b, const char *query, FILE *out)
 {
-    char asked[NAME_LIMIT], path[2 * NAME_LIMIT];
+    char asked[NAME_LIMIT], path[8192];
     parameter(query, "run", asked, sizeof asked);
     bool known = false;
     for (size_t i = 0; i < b->profile_count; i++)
         known |= strcmp(b->profiles[i], asked) == 0;
-    snprintf(path, sizeof path, "%s/%s", b->directory, asked);
-    FILE *file = known ? fopen(path, "rb") : NULL;
+    int handle = known && snprintf(path, sizeof path, "%s/%s", b->directory, asked) < (int)sizeof path ? board_open(b, path) : -1;
+    FILE *file = handle >= 0 ? fdopen(handle, "rb") : NULL;
+    if (handle >= 0 && !file)
+        close(handle);
     uint8_t *data = NULL;
     size_t size = 0, room = 0;
     while (file && !feof(file) && !ferror(file)) {
@@ -314,7 +288,7 @@ static void put_profile(const board *b, const char *query, FILE *out)
             name = part.number == 3 && part.data ? part : name;
         }
         fprintf(out, "%s[%llu,", count++ ? "," : "", (unsigned long long)thread);
-        put_text(out, name.data, name.size);
+        board_put_text(out, name.data, name.size);
         fprintf(out, ",%.3f,%.3f]", (double)start / 1e6, (double)duration / 1e6);
     }
     fputc(']', out);
@@ -332,7 +306,7 @@ static void put_names(const board *b, FILE *out, bool (*wanted)(const board_run 
             continue;
         fputs(first ? "" : ",", out);
         first = false;
-        put_string(out, b->runs[i].name);
+        board_put_string(out, b->runs[i].name);
     }
     fputc(']', out);
 }
@@ -372,7 +346,7 @@ static void plugin_data(const board *b, const char *plugin, const char *what, co
         fputc('[', answer->body);
         for (size_t i = 0; i < b->profile_count; i++) {
             fputs(i ? "," : "", answer->body);
-            put_string(answer->body, b->profiles[i]);
+            board_put_string(answer->body, b->profiles[i]);
         }
         fputc(']', answer->body);
     } else if (strcmp(plugin, "profile") == 0 && strcmp(what, "data") == 0) {
@@ -382,17 +356,65 @@ static void plugin_data(const board *b, const char *plugin, const char *what, co
     }
 }
 
+/* Where files are damaged: [{"run", "file", "places", "bytes"}, …] */
+static void put_damages(const board *b, FILE *out)
+{
+    bool first = true;
+    fputc('[', out);
+    for (size_t i = 0; i < b->run_count; i++) {
+        for (size_t k = 0; k < b->runs[i].file_count; k++) {
+            const board_file *file = &b->runs[i].files[k];
+            const char *name = strrchr(file->path, '/');
+            if (!file->damages)
+                continue;
+            fputs(first ? "{\"run\":" : ",{\"run\":", out);
+            first = false;
+            board_put_string(out, b->runs[i].name);
+            fputs(",\"file\":", out);
+            board_put_string(out, name ? name + 1 : file->path);
+            fprintf(out, ",\"places\":%lld,\"bytes\":%lld}", (long long)file->damages, (long long)file->lost);
+        }
+    }
+    fputc(']', out);
+}
+
+bool board_needs_files(const char *path)
+{
+    return strncmp(path, "/data/", 6) == 0;
+}
+
+static bool put_page(const char *path, board_answer *answer)
+{
+    static const struct {
+        const char *path, *type, *text;
+    } parts[] = {
+        { "/", "text/html; charset=utf-8", board_page },
+        { "/index.html", "text/html; charset=utf-8", board_page },
+        { "/board.js", "text/javascript; charset=utf-8", board_script },
+        { "/board.css", "text/css; charset=utf-8", board_style },
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strcmp(path, parts[i].path) != 0)
+            continue;
+        answer->type = parts[i].type;
+        fputs(parts[i].text, answer->body);
+        return true;
+    }
+    return false;
+}
+
 void board_respond(board *b, const char *path, const char *query, board_answer *answer)
 {
     char plugin[32] = "", what[32] = "";
     answer->type = NULL;
-    if (strcmp(path, "/") == 0 || strcmp(path, "/index.html") == 0) {
-        answer->type = "text/html; charset=utf-8";
-        fputs(board_page, answer->body);
-    } else if (strcmp(path, "/data/environment") == 0) {
+    if (put_page(path, answer))
+        return;
+    if (strcmp(path, "/data/environment") == 0) {
         answer->type = "application/json";
         fprintf(answer->body, "{\"version\":\"thalweg %s\",\"data_location\":", tw_version());
-        put_string(answer->body, b->directory);
+        board_put_string(answer->body, b->directory);
+        fputs(",\"damaged\":", answer->body);
+        put_damages(b, answer->body);
         fputc('}', answer->body);
     } else if (strcmp(path, "/data/runs") == 0) {
         answer->type = "application/json";

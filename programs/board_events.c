@@ -1,21 +1,25 @@
 /* Event files as `thalweg tensorboard` reads them, while they may still grow.
  *
- *     record   length: 8 bytes, its checksum: 4, the Event, its checksum: 4
  *     Event    1 wall_time, 2 step, 4 graph_def, 5 Summary {1 Value {1 tag, 2 simple_value, 8 TensorProto, 9 SummaryMetadata {1 PluginData {1 name},
  *              3 description}}}
  *     TensorProto  1 dtype, 4 tensor_content, 5 float_val, 6 double_val, 8 string_val
  *
- * A record that is cut off is tried again at the next reading. Of a tag with very many points every other one is forgotten, again and again. */
+ * A record that is cut off is tried again at the next reading; one that is damaged is passed over and counted. Of a tag with very many points every
+ * second, fourth, … is kept, so that the whole curve is equally dense, and the last one. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <thalweg.h>
+
 #include "board.h"
 
-enum { RECORD_LIMIT = 1 << 28, NUMBERS_LIMIT = 4096, TENSORS_LIMIT = 64, DEPTH = 12, FLOAT = 1, DOUBLE = 2 };
+enum { NUMBERS_LIMIT = 4096, TENSORS_LIMIT = 64, DEPTH = 12, FLOAT = 1, DOUBLE = 2 };
 
 /* ---- protocol buffers ---- */
 
@@ -153,6 +157,23 @@ static char *copy_text(const uint8_t *data, size_t size)
     return text;
 }
 
+/* A name: bytes that are no text are told by their numbers, so that it can be asked for. */
+static char *copy_name(const uint8_t *data, size_t size)
+{
+    char *text = malloc(4 * size + 1);
+    size_t out = 0;
+    for (size_t i = 0; text && i < size;) {
+        size_t part = data[i] ? board_utf8(data + i, size - i) : 0;
+        if (part)
+            memcpy(text + out, data + i, part);
+        out += part ? part : (size_t)sprintf(text + out, "\\x%02x", data[i]);
+        i += part ? part : 1;
+    }
+    if (text)
+        text[out] = 0;
+    return text;
+}
+
 static void tag_free(board_tag *tag)
 {
     for (size_t i = 0; i < tag->count; i++)
@@ -206,21 +227,32 @@ const board_tag *board_find_tag(const board_run *run, const char *name, const ch
     return NULL;
 }
 
+/* Keeps the points whose number the stride divides. */
+static void thin_out(board_tag *tag)
+{
+    size_t kept = 0;
+    tag->stride *= 2;
+    for (size_t i = 0; i < tag->count; i++) {
+        if (i % 2 == 0)
+            tag->points[kept++] = tag->points[i];
+        else
+            free(tag->points[i].bytes);
+    }
+    tag->count = kept;
+}
+
 static bool add_point(board_tag *tag, board_point point)
 {
     size_t limit = point.bytes ? TENSORS_LIMIT : NUMBERS_LIMIT;
-    if (tag->count >= limit) {
-        size_t kept = 0;
-        for (size_t i = 0; i < tag->count; i++) {
-            if (i % 2 == 0)
-                tag->points[kept++] = tag->points[i];
-            else
-                free(tag->points[i].bytes);
-        }
-        tag->count = kept;
-    }
+    if (tag->loose)
+        free(tag->points[--tag->count].bytes);
+    tag->stride = tag->stride ? tag->stride : 1;
+    if (tag->seen % tag->stride == 0 && tag->count + 1 >= limit)
+        thin_out(tag);
+    tag->loose = tag->seen++ % tag->stride != 0;
     if (!GROW(tag->points, tag->capacity, tag->count)) {
         free(point.bytes);
+        tag->loose = false;
         return false;
     }
     tag->points[tag->count++] = point;
@@ -267,15 +299,20 @@ static value value_of(const board_field *message)
 
 static board_tag *tag_for(board_run *run, const value *v)
 {
-    for (size_t i = 0; i < run->tag_count; i++) {
-        if (strlen(run->tags[i].name) == v->tag.size && memcmp(run->tags[i].name, v->tag.data, v->tag.size) == 0)
+    char *name = copy_name(v->tag.data, v->tag.size);
+    for (size_t i = 0; name && i < run->tag_count; i++) {
+        if (strcmp(run->tags[i].name, name) == 0) {
+            free(name);
             return &run->tags[i];
+        }
     }
-    if (!GROW(run->tags, run->tag_capacity, run->tag_count))
+    if (!name || !GROW(run->tags, run->tag_capacity, run->tag_count)) {
+        free(name);
         return NULL;
+    }
     board_tag *tag = &run->tags[run->tag_count];
-    *tag = (board_tag){ .name = copy_text(v->tag.data, v->tag.size), .description = copy_text(v->description.data, v->description.size),
-                        .plugin = v->plugin.data ? copy_text(v->plugin.data, v->plugin.size)
+    *tag = (board_tag){ .name = name, .description = copy_text(v->description.data, v->description.size),
+                        .plugin = v->plugin.data ? copy_name(v->plugin.data, v->plugin.size)
                                                  : copy_text((const uint8_t *)"scalars", v->has_number ? 7 : 0) };
     if (!tag->name || !tag->plugin || !tag->description) {
         tag_free(tag);
@@ -332,46 +369,88 @@ static bool add_event(board_run *run, const uint8_t *data, size_t size)
 
 /* ---- files ---- */
 
-static bool read_file(board_run *run, board_file *file)
+/* Whether `path` is the directory, or below it. */
+static bool is_below(const char *directory, const char *path)
 {
-    int handle = open(file->path, O_RDONLY | O_CLOEXEC);
-    if (handle < 0)
-        return true; /* it is gone */
-    bool good = true;
-    uint8_t head[12], *record = NULL;
-    size_t room = 0;
-    while (good && pread(handle, head, sizeof head, file->place) == (ssize_t)sizeof head) {
-        uint64_t size = little(head, 8);
-        if (size > RECORD_LIMIT)
-            break;
-        if (size + 4 > room) {
-            uint8_t *more = realloc(record, size + 4);
-            if (!more) {
-                good = false;
-                break;
-            }
-            record = more;
-            room = size + 4;
-        }
-        if (pread(handle, record, size + 4, file->place + 12) != (ssize_t)(size + 4))
-            break;
-        good = add_event(run, record, size);
-        file->place += (int64_t)size + 16;
+    size_t size = strlen(directory);
+    return strncmp(directory, path, size) == 0 && (path[size] == '/' || !path[size] || (size && directory[size - 1] == '/'));
+}
+
+/* Whether no symbolic link leads from the directory to a place outside of it. */
+static bool stays_inside(const board *b, const char *path)
+{
+    char *root = b->follows ? NULL : realpath(b->directory, NULL), *real = b->follows ? NULL : realpath(path, NULL);
+    bool inside = b->follows || (root && real && is_below(root, real));
+    free(root);
+    free(real);
+    return inside;
+}
+
+int board_open(const board *b, const char *path)
+{
+    struct stat about;
+    int handle = stays_inside(b, path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    if (handle >= 0 && (fstat(handle, &about) != 0 || !S_ISREG(about.st_mode))) {
+        close(handle);
+        handle = -1;
     }
-    free(record);
-    close(handle);
+    return handle;
+}
+
+/* The record that could not be read is damaged: goes on behind it. */
+static bool pass_damage(board_file *file, tw_records *records)
+{
+    int64_t place = tw_records_offset(records), skipped = tw_records_skip_damage(records);
+    if (skipped <= 0)
+        return false;
+    if (file->searching != place) {
+        file->damages++;
+        fprintf(stderr, "thalweg: %s is damaged at byte %lld; reading goes on at byte %lld\n", file->path, (long long)place,
+                (long long)(place + skipped));
+    }
+    file->lost += skipped;
+    file->searching = place + skipped;
+    return true;
+}
+
+static bool read_file(const board *b, board_run *run, board_file *file)
+{
+    int handle = board_open(b, file->path); /* it may be gone, or another file by now */
+    struct stat about = { 0 };
+    bool grown = handle >= 0 && fstat(handle, &about) == 0 && about.st_size > file->place, good = true;
+    if (handle >= 0)
+        close(handle);
+    tw_records *records = grown ? tw_records_open(file->path, file->place) : NULL;
+    const void *data;
+    size_t size;
+    while (good && records) {
+        if (tw_records_next(records, &data, &size)) {
+            good = add_event(run, data, size);
+            continue;
+        }
+        bool damaged = tw_error_code() == TW_DATA_LOSS && !tw_records_cut_off(records);
+        tw_clear_error();
+        if (!damaged || !pass_damage(file, records))
+            break;
+    }
+    if (records)
+        file->place = tw_records_offset(records);
+    tw_clear_error();
+    tw_records_close(records);
     return good;
 }
 
 static board_run *run_for(board *b, const char *name)
 {
-    board_run *run = (board_run *)board_find_run(b, name);
-    if (run)
+    char *shown = copy_name((const uint8_t *)name, strlen(name));
+    board_run *run = shown ? (board_run *)board_find_run(b, shown) : NULL;
+    free(shown);
+    if (run || !shown)
         return run;
     if (!GROW(b->runs, b->run_capacity, b->run_count))
         return NULL;
     run = &b->runs[b->run_count];
-    *run = (board_run){ .name = copy_text((const uint8_t *)name, strlen(name)) };
+    *run = (board_run){ .name = copy_name((const uint8_t *)name, strlen(name)) };
     if (!run->name)
         return NULL;
     b->run_count++;
@@ -389,7 +468,7 @@ static bool note_file(board *b, const char *folder, const char *path)
         return false;
     char *copy = copy_text((const uint8_t *)path, strlen(path));
     if (copy)
-        run->files[run->file_count++] = (board_file){ copy, 0 };
+        run->files[run->file_count++] = (board_file){ .path = copy, .searching = -1 };
     return copy != NULL;
 }
 
@@ -431,12 +510,12 @@ static bool walk(board *b, const char *folder, int depth)
         struct stat about;
         bool fits = snprintf(path, sizeof path, "%s/%s", place, name) < (int)sizeof path &&
                     snprintf(below, sizeof below, "%s%s%s", folder, *folder ? "/" : "", name) < (int)sizeof below;
-        if (good && fits && name[0] != '.' && stat(path, &about) == 0) {
+        if (good && fits && name[0] != '.' && stays_inside(b, path) && stat(path, &about) == 0) {
             if (S_ISDIR(about.st_mode))
                 good = walk(b, below, depth + 1);
-            else if (strstr(name, "tfevents") && !ends_in(name, ".profile-empty"))
+            else if (S_ISREG(about.st_mode) && strstr(name, "tfevents") && !ends_in(name, ".profile-empty"))
                 good = note_file(b, folder, path);
-            else if (ends_in(name, ".trace"))
+            else if (S_ISREG(about.st_mode) && ends_in(name, ".trace"))
                 good = note_profile(b, below);
         }
         free(entries[i]);
@@ -451,7 +530,7 @@ bool board_refresh(board *b)
     bool good = walk(b, "", 0);
     for (size_t i = 0; good && i < b->run_count; i++) {
         for (size_t k = 0; good && k < b->runs[i].file_count; k++)
-            good = read_file(&b->runs[i], &b->runs[i].files[k]);
+            good = read_file(b, &b->runs[i], &b->runs[i].files[k]);
     }
     return good;
 }

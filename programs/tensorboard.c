@@ -1,16 +1,13 @@
 /* thalweg tensorboard --logdir DIR: a page with what event files hold, at http://localhost:6006/.
  *
- * One connection at a time is answered, and closed. Files are read again when something is asked for and the last reading is some seconds old. */
+ * Files are read again when something is asked for and the last reading is some seconds old. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <thalweg.h>
@@ -18,118 +15,23 @@
 #include "board.h"
 #include "program.h"
 
-enum { PORT = 6006, PORTS_TRIED = 10, REQUEST_LIMIT = 1 << 14, PATIENCE = 5 };
+enum { PORT = 6006, PORTS_TRIED = 10, WAITING_CONNECTIONS = 1024, HOSTS_LIMIT = 32 };
 
 typedef struct settings {
     const char *directory, *host;
     long port;     /* -1: 6006, or one of the next if it is taken */
     double reload; /* seconds */
-    bool everywhere;
+    bool everywhere, follows;
+    const char *hosts[HOSTS_LIMIT]; /* names under which the server may be asked */
+    size_t host_count;
 } settings;
 
-static volatile sig_atomic_t stopped;
+static volatile int stopped;
 
 static void stop(int signal)
 {
     (void)signal;
     stopped = 1;
-}
-
-/* ---- answering ---- */
-
-static void send_all(int connection, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t sent = send(connection, data, size, MSG_NOSIGNAL);
-        if (sent <= 0 && !(sent < 0 && errno == EINTR && !stopped))
-            return;
-        if (sent > 0) {
-            data += sent;
-            size -= (size_t)sent;
-        }
-    }
-}
-
-/* The request's first line, "GET /path?query HTTP/1.1"; false: it can't be read. */
-static bool read_request(int connection, char *request, size_t room)
-{
-    size_t size = 0;
-    while (size + 1 < room) {
-        ssize_t got = recv(connection, request + size, room - size - 1, 0);
-        if (got <= 0)
-            return false;
-        size += (size_t)got;
-        request[size] = 0;
-        if (strstr(request, "\r\n\r\n") || strstr(request, "\n\n"))
-            return true;
-    }
-    return false;
-}
-
-static void answer(int connection, board *b)
-{
-    char request[REQUEST_LIMIT], *path = request + 4, *end;
-    struct timeval patience = { .tv_sec = PATIENCE };
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    if (!read_request(connection, request, sizeof request))
-        return;
-    bool get = strncmp(request, "GET ", 4) == 0, head = strncmp(request, "HEAD ", 5) == 0;
-    path += head;
-    if ((!get && !head) || !(end = strpbrk(path, " \r\n"))) {
-        static const char refused[] = "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-        send_all(connection, refused, sizeof refused - 1);
-        return;
-    }
-    *end = 0;
-    char *query = strchr(path, '?');
-    if (query)
-        *query++ = 0;
-    char *body = NULL, start[300];
-    size_t size = 0;
-    board_answer made = { .body = open_memstream(&body, &size) };
-    if (!made.body)
-        return;
-    board_respond(b, path, query ? query : "", &made);
-    if (!made.type)
-        fputs("not found\n", made.body);
-    fclose(made.body);
-    int length = snprintf(start, sizeof start,
-                          "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-                          "Connection: close\r\n\r\n",
-                          made.type ? "200 OK" : "404 Not Found", made.type ? made.type : "text/plain", size);
-    send_all(connection, start, (size_t)length);
-    if (get)
-        send_all(connection, body, size);
-    free(body);
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static int serve(int listener, const settings *s)
-{
-    board b = { .directory = s->directory };
-    double last = -1e9;
-    while (!stopped) {
-        int connection = accept(listener, NULL, NULL);
-        if (connection < 0)
-            continue;
-        if (seconds() - last >= s->reload) {
-            if (!board_refresh(&b))
-                fputs("thalweg: memory ran out while event files were read\n", stderr);
-            last = seconds();
-        }
-        answer(connection, &b);
-        close(connection);
-    }
-    board_free(&b);
-    close(listener);
-    return EXIT_WORKED;
 }
 
 /* ---- listening ---- */
@@ -153,7 +55,7 @@ static int listen_at(const char *host, long port)
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
         if (a->ai_family == AF_INET6)
             setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
-        if (bind(listener, a->ai_addr, a->ai_addrlen) != 0 || listen(listener, 32) != 0) {
+        if (bind(listener, a->ai_addr, a->ai_addrlen) != 0 || listen(listener, WAITING_CONNECTIONS) != 0) {
             error = errno;
             close(listener);
             listener = -1;
@@ -175,7 +77,7 @@ static long port_of(int listener)
     return strtol(number, NULL, 10);
 }
 
-static int run_server(const settings *s)
+static int run_server(settings *s)
 {
     const char *host = s->everywhere ? NULL : s->host;
     int listener = -1;
@@ -202,7 +104,12 @@ static int run_server(const settings *s)
         fprintf(stderr, "Serving TensorBoard on %s; to expose to the network, use a proxy or pass --bind_all\n", host);
     fprintf(stderr, "TensorBoard of thalweg %s at http://%s:%ld/ (Press CTRL+C to quit)\n", tw_version(), s->everywhere ? name : host, port_of(listener));
     fflush(stderr);
-    return serve(listener, s);
+    s->hosts[s->host_count++] = s->everywhere ? name : host;
+    board_service service = { .b = { .directory = s->directory, .follows = s->follows }, .reload = s->reload,
+                              .hosts = { s->hosts, s->host_count, s->everywhere } };
+    board_serve(listener, &service, &stopped);
+    close(listener);
+    return EXIT_WORKED;
 }
 
 /* ---- the command ---- */
@@ -238,8 +145,14 @@ static int run(int count, char **arguments)
             s.port = strtol(value, &end, 10);
         else if ((value = option("--reload_interval", count, arguments, &i, &missing)))
             s.reload = strtod(value, &end);
-        else if (strcmp(arguments[i], "--bind_all") == 0)
+        else if ((value = option("--allow_host", count, arguments, &i, &missing))) {
+            if (s.host_count + 1 >= HOSTS_LIMIT)
+                return usage_error(&tensorboard_command, "--allow_host is given more than %d times", HOSTS_LIMIT - 2);
+            s.hosts[s.host_count++] = value;
+        } else if (strcmp(arguments[i], "--bind_all") == 0)
             s.everywhere = true;
+        else if (strcmp(arguments[i], "--follow_symlinks") == 0)
+            s.follows = true;
         else if (missing)
             return usage_error(&tensorboard_command, "%s needs a value", arguments[i]);
         else
@@ -255,12 +168,15 @@ static int run(int count, char **arguments)
 }
 
 const command tensorboard_command = {
-    "tensorboard", "--logdir DIR [--port N] [--host NAME | --bind_all] [--reload_interval SECONDS]",
+    "tensorboard",
+    "--logdir DIR [--port N] [--host NAME | --bind_all] [--allow_host NAME]... [--follow_symlinks] [--reload_interval SECONDS]",
     "Shows the summaries under a directory as a page.",
     "\n  --logdir DIR        where event files are, in any folder below\n"
     "  --port N            6006 if it is free, else one of the next; 0: any\n"
     "  --host NAME         localhost\n"
     "  --bind_all          reachable from other machines\n"
+    "  --allow_host NAME   another name under which it may be asked, as through a proxy; requests that name other hosts are refused\n"
+    "  --follow_symlinks   also those that lead out of DIR\n"
     "  --reload_interval   seconds after which files are read again: 5\n",
     run,
 };

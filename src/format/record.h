@@ -18,4 +18,12 @@ tw__inflater *tw__inflater_new(tw__compression compression);
 tw_status tw__inflater_read(tw__inflater *inflater, const tw__file_reader *file, int64_t *place, void *out, size_t room, size_t *got);
 void tw__inflater_free(tw__inflater *inflater); /* NULL is fine */
 
+/* ---- behind damage (record_damage.c) ---- */
+/* Whether the record that could not be read has a good head and the bytes end inside of it. */
+bool tw__record_cut_off(const tw__record_reader *reader);
+/* After DATA_LOSS: steps to the next good head, or to the end. */
+tw_status tw__record_resync(tw__record_reader *reader, int64_t *skipped);
+/* Fetches until `need` bytes are there or no more come (record_reader.c). */
+tw_status tw__record_fill(tw__record_reader *reader, uint64_t need);
+
 #endif

@@ -53,8 +53,7 @@ static tw_status fetch(tw__record_reader *reader, void *out, size_t room, size_t
     return TW_OK;
 }
 
-/* Fetches until `need` bytes are there or no more come. */
-static tw_status fill(tw__record_reader *reader, uint64_t need)
+tw_status tw__record_fill(tw__record_reader *reader, uint64_t need)
 {
     while (reader->end - reader->begin < need) {
         size_t have = reader->end - reader->begin, room = have * 2 > AHEAD ? have * 2 : AHEAD, got;
@@ -89,7 +88,7 @@ static tw_status read_record(tw__record_reader *reader)
         return corrupted(reader, reader->offset);
     uint64_t size = tw__get64(head);
     if (size <= INT64_MAX - HEAD - TAIL)
-        TW_TRY(fill(reader, size + HEAD + TAIL));
+        TW_TRY(tw__record_fill(reader, size + HEAD + TAIL));
     if (size > INT64_MAX - HEAD - TAIL || reader->end - reader->begin < size + HEAD + TAIL)
         return tw__fail(TW_DATA_LOSS, "%s: truncated record at %lld' failed with %s", reader->file.path, (long long)reader->offset,
                         reader->inflater ? "EOF reached" : "Read less bytes than requested");
@@ -107,7 +106,7 @@ bool tw__record_next(tw__record_reader *reader)
 {
     if (reader->status != TW_OK)
         return false;
-    reader->status = fill(reader, HEAD);
+    reader->status = tw__record_fill(reader, HEAD);
     if (reader->status != TW_OK || reader->end - reader->begin < HEAD)
         return false;
     reader->status = read_record(reader);

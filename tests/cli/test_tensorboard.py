@@ -69,7 +69,7 @@ def server(tmp_path_factory):
 
 def test_page(server):
     kind, page = server.get("")
-    assert kind.startswith("text/html") and b"TensorBoard" in page and b"refresh" in page and b"30000" in page
+    assert kind.startswith("text/html") and b"TensorBoard" in page and b"refresh" in page and b"30000" in server.get("board.js")[1]
 
 
 def test_scalars(server):

@@ -4,6 +4,8 @@
  * calls nest on the machine's stack when they run, so more than NESTING levels are refused. */
 #include "function/library.h"
 
+#include "graph/lower.h"
+
 enum { NESTING = 256 };
 
 typedef struct entry {
@@ -43,6 +45,7 @@ static tw_status read_all(tw__library *library, size_t size)
 {
     tw__graph_message *message = &library->message;
     TW_TRY(tw__graph_message_read(message, library->bytes, size));
+    TW_TRY(tw__graph_lower(message));
     if (message->min_consumer > TW_GRAPH_PRODUCER)
         return tw__fail(TW_INVALID_ARGUMENT,
                         "GraphDef min consumer version %lld above current version %d for TensorFlow 2.15. Please upgrade TensorFlow.",
@@ -189,7 +192,7 @@ static tw__function *build_function(tw__library *library, const tw__function_mes
     tw__edge *edges = tw__alloc_array(message->argument_count + 1, sizeof *edges);
     tw__edge *results = tw__alloc_array(message->result_count + 1, sizeof *results);
     tw__map given = { 0 };
-    tw__build build = { .graph = graph, .nodes = message->nodes, .count = message->node_count, .function = true, .given = &given,
+    tw__build build = { .graph = graph, .nodes = message->nodes, .count = message->node_count, .function = !message->flat, .given = &given,
                         .functions = { find_built, library }, .budget = &library->budget };
     tw_status status = graph && name && inputs && edges && results ? TW_OK : tw__error_status();
     if (status == TW_OK && (message->generic || message->argument_count > INT32_MAX / 4 || message->result_count > INT32_MAX / 4))

@@ -19,6 +19,7 @@
 
 #define TW_GRAPH_PRODUCER 1645    /* of TensorFlow 2.15 */
 #define TW_GRAPH_MIN_CONSUMER 12
+#define TW_REF_HANDLE "/.ref"     /* behind the name of a variable that was a reference: its handle (lower.h) */
 
 /* ---- messages (graphdef_parse.c): pieces of bytes that the caller keeps ---- */
 typedef struct tw__pair {
@@ -49,6 +50,7 @@ typedef struct tw__function_message {
     tw__pair *returns, *control_returns, *attrs;
     size_t return_count, return_capacity, control_return_count, control_return_capacity, attr_count, attr_capacity;
     bool stateful, generic; /* generic: it has attrs that the caller gives */
+    bool flat;              /* its inputs are written as in graphs, "node:2" (lower.h) */
 } tw__function_message;
 
 typedef struct tw__graph_message {
@@ -57,11 +59,14 @@ typedef struct tw__graph_message {
     tw__function_message *functions;
     size_t function_count, function_capacity;
     int64_t producer, min_consumer;
+    char **owned;           /* texts that are not in the bytes (lower.h) */
+    size_t owned_count, owned_capacity;
 } tw__graph_message;
 
 /* Sets DATA_LOSS if the bytes are no GraphDef. The message is to be freed in any case. */
 tw_status tw__graph_message_read(tw__graph_message *message, const void *data, size_t size);
 void tw__graph_message_free(tw__graph_message *message);
+void tw__node_messages_free(tw__node_message *nodes, size_t count);
 /* The value of the attr of that name; an empty string without data if there is none. */
 tw_string tw__pair_find(const tw__pair *pairs, size_t count, const char *name);
 static inline bool tw__string_is(tw_string string, const char *text)
@@ -123,6 +128,8 @@ typedef struct tw__references {
 
 /* `given`: texts of inputs ("x", "x:0", "^x") that edges from elsewhere stand for; may be NULL. */
 tw_status tw__references_read(tw__references *references, const tw__node_message *nodes, size_t count, bool function, const tw__map *given);
+/* The same of a graph, which may have cycles: without the order. */
+tw_status tw__references_find(tw__references *references, const tw__node_message *nodes, size_t count);
 tw_status tw__reference_parse(const tw__references *references, tw_string text, bool function, const tw__map *given, tw__reference *out);
 void tw__references_free(tw__references *references);
 

@@ -199,7 +199,7 @@ tw_status tw__graph_message_read(tw__graph_message *message, const void *data, s
     return TW_OK;
 }
 
-static void free_nodes(tw__node_message *nodes, size_t count)
+void tw__node_messages_free(tw__node_message *nodes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         tw__free(nodes[i].inputs);
@@ -210,10 +210,10 @@ static void free_nodes(tw__node_message *nodes, size_t count)
 
 void tw__graph_message_free(tw__graph_message *message)
 {
-    free_nodes(message->nodes, message->node_count);
+    tw__node_messages_free(message->nodes, message->node_count);
     for (size_t i = 0; i < message->function_count; i++) {
         tw__function_message *function = &message->functions[i];
-        free_nodes(function->nodes, function->node_count);
+        tw__node_messages_free(function->nodes, function->node_count);
         tw__free(function->arguments);
         tw__free(function->results);
         tw__free(function->returns);
@@ -221,6 +221,9 @@ void tw__graph_message_free(tw__graph_message *message)
         tw__free(function->attrs);
     }
     tw__free(message->functions);
+    for (size_t i = 0; i < message->owned_count; i++)
+        tw__free(message->owned[i]);
+    tw__free(message->owned);
     *message = (tw__graph_message){ 0 };
 }
 

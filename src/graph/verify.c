@@ -147,7 +147,7 @@ static tw_status find_order(tw__references *references, const tw__node_message *
     return status;
 }
 
-tw_status tw__references_read(tw__references *references, const tw__node_message *nodes, size_t count, bool function, const tw__map *given)
+static tw_status find_all(tw__references *references, const tw__node_message *nodes, size_t count, bool function, const tw__map *given)
 {
     *references = (tw__references){ 0 };
     size_t total = 0;
@@ -159,8 +159,18 @@ tw_status tw__references_read(tw__references *references, const tw__node_message
     if (!references->items || !references->first || !references->order)
         return TW_RESOURCE_EXHAUSTED;
     TW_TRY(read_names(references, nodes, count));
-    TW_TRY(read_inputs(references, nodes, count, function, given));
+    return read_inputs(references, nodes, count, function, given);
+}
+
+tw_status tw__references_read(tw__references *references, const tw__node_message *nodes, size_t count, bool function, const tw__map *given)
+{
+    TW_TRY(find_all(references, nodes, count, function, given));
     return find_order(references, nodes, count);
+}
+
+tw_status tw__references_find(tw__references *references, const tw__node_message *nodes, size_t count)
+{
+    return find_all(references, nodes, count, false, NULL);
 }
 
 void tw__references_free(tw__references *references)

@@ -205,7 +205,7 @@ tw_tensor *tw__list_zeros_like(const tw_op *op, const tw_tensor *handle)
     return wrap(made);
 }
 
-static tw_tensor *sum_of(const tw_op *op, tw_tensor *a, tw_tensor *b)
+tw_tensor *tw__list_sum(const tw_op *op, tw_tensor *a, tw_tensor *b)
 {
     if (a->dtype == TW_VARIANT)
         return tw__list_add(op, a, b);
@@ -239,7 +239,7 @@ tw_tensor *tw__list_add(const tw_op *op, const tw_tensor *a_handle, const tw_ten
     tw__list *made = tw__list_new(a->dtype, &a->shape, a->count);
     for (int64_t i = 0; made && i < a->count; i++) {
         tw_tensor *x = tw__list_get(a, i), *y = tw__list_get(b, i);
-        made->store->items[i] = x && y ? sum_of(op, x, y) : tw_retain(x ? x : y);
+        made->store->items[i] = x && y ? tw__list_sum(op, x, y) : tw_retain(x ? x : y);
         bool failed = x && y && !made->store->items[i];
         tw_release(x);
         tw_release(y);

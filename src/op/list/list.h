@@ -40,6 +40,8 @@ tw__list *tw__list_resized(tw__list *list, int64_t count);
 tw_tensor *tw__list_zeros_like(const tw_op *op, const tw_tensor *handle);                   /* a variant tensor */
 tw_tensor *tw__list_add(const tw_op *op, const tw_tensor *a, const tw_tensor *b);           /* the same, item by item */
 
+tw_tensor *tw__list_sum(const tw_op *op, tw_tensor *a, tw_tensor *b);                       /* of two items */
+
 /* ---- for the rows ---- */
 /* The list as output i (taken). */
 tw_status tw__list_output(tw__kernel *kernel, int index, tw__list *list);

@@ -1,0 +1,158 @@
+/* Attrs of nodes that are rewritten, as AttrValues; see lower.h. */
+#include "graph/lower.h"
+
+tw_status tw__low_attr(tw__low_graph *graph, tw__low_node *node, const char *name, tw__text *value)
+{
+    size_t size = value->size;
+    bool failed = value->failed;
+    char *bytes = failed ? NULL : tw__alloc(size + 1);
+    if (bytes && size)
+        memcpy(bytes, value->data, size);
+    tw__text_free(value);
+    tw__graph_message *message = graph->message;
+    if (!bytes || TW_GROW(message->owned, message->owned_capacity, message->owned_count + 1) != TW_OK) {
+        tw__free(bytes);
+        return TW_RESOURCE_EXHAUSTED;
+    }
+    message->owned[message->owned_count++] = bytes;
+    TW_TRY(TW_GROW(node->attrs, node->attr_capacity, node->attr_count + 1));
+    node->attrs[node->attr_count++] = (tw__pair){ { name, strlen(name) }, { bytes, size } };
+    return TW_OK;
+}
+
+tw_status tw__low_attr_type(tw__low_graph *graph, tw__low_node *node, const char *name, tw_dtype dtype)
+{
+    tw__text value = { 0 };
+    tw__proto_add_varint(&value, 6, (uint64_t)dtype);
+    return tw__low_attr(graph, node, name, &value);
+}
+
+tw_status tw__low_attr_types(tw__low_graph *graph, tw__low_node *node, const char *name, const tw_dtype *dtypes, size_t count)
+{
+    tw__text value = { 0 }, packed = { 0 }, list = { 0 };
+    for (size_t i = 0; i < count; i++)
+        tw__varint_add(&packed, (uint64_t)dtypes[i]);
+    if (count)
+        tw__proto_add_bytes(&list, 6, packed.data, packed.size);
+    tw__proto_add_bytes(&value, 1, list.data, list.size);
+    value.failed |= packed.failed || list.failed;
+    tw__text_free(&packed);
+    tw__text_free(&list);
+    return tw__low_attr(graph, node, name, &value);
+}
+
+tw_status tw__low_attr_function(tw__low_graph *graph, tw__low_node *node, const char *name, tw_string function)
+{
+    tw__text value = { 0 }, body = { 0 };
+    tw__proto_add_bytes(&body, 1, function.data, function.size);
+    tw__proto_add_bytes(&value, 10, body.data, body.size);
+    value.failed |= body.failed;
+    tw__text_free(&body);
+    return tw__low_attr(graph, node, name, &value);
+}
+
+tw_status tw__low_attr_constant(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, bool empty, int32_t value)
+{
+    tw__text tensor = { 0 }, attr = { 0 };
+    tw__proto_add_varint(&tensor, 1, (uint64_t)dtype);
+    tw__proto_add_bytes(&tensor, 2, "\x12\x02\x08\x00", empty ? 4 : 0); /* dim { size: 0 } */
+    if (!empty) {
+        tw__text packed = { 0 };
+        tw__varint_add(&packed, (uint64_t)value);
+        tw__proto_add_bytes(&tensor, 7, packed.data, packed.size);
+        tensor.failed |= packed.failed;
+        tw__text_free(&packed);
+    }
+    tw__proto_add_bytes(&attr, 8, tensor.data, tensor.size);
+    attr.failed |= tensor.failed;
+    tw__text_free(&tensor);
+    TW_TRY(tw__low_attr(graph, node, "value", &attr));
+    return tw__low_attr_type(graph, node, "dtype", dtype);
+}
+
+/* References have the numbers of what they refer to and a hundred more. */
+static tw_dtype plain_type(uint64_t number)
+{
+    number = number > 100 ? number - 100 : number;
+    return number < TW_DTYPE_LIMIT ? (tw_dtype)number : TW_DTYPE_NONE;
+}
+
+tw_dtype tw__low_type(const tw__low_node *node, const char *attr)
+{
+    tw_string value = tw__pair_find(node->attrs, node->attr_count, attr);
+    tw__proto proto = tw__proto_read(value.data, value.size);
+    tw__proto_field f;
+    tw_dtype dtype = TW_DTYPE_NONE;
+    while (value.data && tw__proto_next(&proto, &f)) {
+        if (f.number == 6 && f.wire == TW_WIRE_VARINT)
+            dtype = plain_type(f.value);
+    }
+    return dtype;
+}
+
+static int64_t number_of(const tw__low_node *node, const char *attr)
+{
+    tw_string value = tw__pair_find(node->attrs, node->attr_count, attr);
+    tw__proto proto = tw__proto_read(value.data, value.size);
+    tw__proto_field f;
+    int64_t number = -1;
+    while (value.data && tw__proto_next(&proto, &f)) {
+        if (f.number == 3 && f.wire == TW_WIRE_VARINT)
+            number = (int64_t)f.value;
+    }
+    return number;
+}
+
+/* The dtype at a place of a list(type), and how long the list is. */
+static tw_dtype type_at(const tw__low_node *node, const char *attr, int64_t place, int64_t *count)
+{
+    tw_string value = tw__pair_find(node->attrs, node->attr_count, attr);
+    tw_attr list = { 0 };
+    void *block = NULL, *object = NULL;
+    size_t budget = (size_t)1 << 20;
+    tw_dtype dtype = TW_DTYPE_NONE;
+    *count = 0;
+    if (value.data && tw__attr_message_read(value, TW_ATTR_TYPES, NULL, &budget, &list, &block, &object) == TW_OK) {
+        *count = list.count;
+        if (place >= 0 && place < list.count)
+            dtype = plain_type((uint64_t)list.types[place]);
+    }
+    tw_clear_error();
+    tw__free(block);
+    tw_release(object);
+    return dtype;
+}
+
+tw_dtype tw__low_output_type(const tw__low_graph *graph, tw__low_input output)
+{
+    const tw__low_node *node = &graph->nodes[output.node];
+    if (tw__low_is(node, "_Arg"))
+        return tw__low_type(node, "T");
+    char *name = tw__strndup(node->op.data, node->op.size);
+    const tw_op *op = name ? tw__op_find(name) : NULL;
+    const tw__op_signature *signature = op ? tw__op_signature_of(op) : NULL;
+    bool pass = name && (strcmp(name, "Switch") == 0 || strcmp(name, "Merge") == 0 || strcmp(name, "Enter") == 0 || strcmp(name, "Exit") == 0 ||
+                         strcmp(name, "NextIteration") == 0);
+    tw__free(name);
+    tw_dtype dtype = TW_DTYPE_NONE;
+    if (pass)
+        dtype = tw__string_is(node->op, "Merge") && output.port == 1 ? TW_INT32 : tw__low_type(node, "T");
+    int64_t at = output.port;
+    for (int i = 0; signature && dtype == TW_DTYPE_NONE && i < signature->output_count && at >= 0; i++) {
+        const tw__arg *arg = &signature->outputs[i];
+        int64_t members = arg->count_attr >= 0 ? number_of(node, signature->attrs[arg->count_attr].name) : 1;
+        tw_dtype listed = arg->types_attr >= 0 ? type_at(node, signature->attrs[arg->types_attr].name, at, &members) : TW_DTYPE_NONE;
+        if (at < members) {
+            const tw__attr_def *def = arg->type_attr >= 0 ? &signature->attrs[arg->type_attr] : NULL;
+            dtype = listed != TW_DTYPE_NONE ? listed : def ? tw__low_type(node, def->name) : arg->dtype;
+            if (dtype == TW_DTYPE_NONE && def && def->has_default)
+                dtype = def->value.type;
+        }
+        at -= members;
+    }
+    if (dtype == TW_DTYPE_NONE)
+        tw__fail(op || pass ? TW_INVALID_ARGUMENT : TW_NOT_FOUND, op || pass ? "node '%.*s' (%.*s): the dtype of its output %d is not known"
+                                                                             : "node '%.*s': Op type not registered '%.*s' (output %d)",
+                 TW_SHOWN(node->name), TW_SHOWN(node->op), (int)output.port);
+    return dtype;
+}

@@ -1,0 +1,267 @@
+"""Makes tests/golden/v1_graphs/: graphs as TensorFlow 1 wrote them, with variables that are references and control flow made of Switch and Merge,
+and what a session of TensorFlow 2.15.1 computes of them.
+
+graphs.zip has a GraphDef per case; values.json has, per case, runs one after the other: feeds, fetches (names), and their values. Every case's graph
+has an operation `init`.
+
+Run it with TensorFlow's Python: python tests/golden/v1_graphs.py [names of cases, to print what they give]"""
+import json
+import os
+import shutil
+import sys
+import zipfile
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import numpy as np
+import tensorflow as tf
+
+v1 = tf.compat.v1
+v1.disable_v2_behavior()
+v1.disable_control_flow_v2()
+v1.disable_resource_variables()
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "v1_graphs")
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def place(name, shape=None, dtype=tf.float32):
+    return v1.placeholder(dtype, shape, name=name)
+
+
+X = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+
+@case
+def variables():
+    v = v1.get_variable("v", initializer=tf.constant([1.0, 2.0, 3.0]))
+    n = v1.get_variable("n", initializer=7, trainable=False)
+    w = v1.get_variable("scope/w", shape=[2, 2], initializer=v1.ones_initializer())
+    twice = tf.multiply(v, 2.0, name="twice")
+    a = v1.assign(v, [4.0, 5.0, 6.0], name="a")
+    with tf.control_dependencies([a]):
+        tf.identity(v, name="same")
+    v1.assign_add(n, 3, name="more")
+    tf.add(v1.assign_sub(v, [0.5, 0.5, 0.5]), 10.0, name="less")
+    v1.assign(v1.assign(w, [[1.0, 2.0], [3.0, 4.0]]), [[5.0, 6.0], [7.0, 8.0]], name="chain")
+    tf.identity(v1.is_variable_initialized(n), name="known")
+    tf.identity(v1.report_uninitialized_variables(), name="unknown")
+    del twice
+    yield {}, ["unknown:0"]
+    yield {}, ["init"]
+    yield {}, ["unknown:0", "known:0", "v:0", "v/read:0", "twice:0", "n:0", "scope/w:0"]
+    yield {}, ["same:0"]
+    yield {}, ["more:0"]
+    yield {}, ["less:0"]
+    yield {}, ["v:0", "n:0"]
+    yield {}, ["chain:0"]
+    yield {"v:0": [9.0, 9.0, 9.0]}, ["twice:0"]
+
+
+@case
+def scatters():
+    v = v1.get_variable("v", initializer=tf.reshape(tf.range(12.0), [4, 3]) + 1)
+    for name in ("update", "add", "sub", "mul", "div", "min", "max"):
+        getattr(v1, "scatter_" + name)(v, [1, 3], [[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]], name=name)
+    for name in ("update", "add", "sub"):
+        getattr(v1, "scatter_nd_" + name)(v, [[0, 1], [2, 2]], [10.0, 20.0], name="nd_" + name)
+    yield {}, ["init"]
+    for name in ("update", "add", "sub", "mul", "div", "min", "max", "nd_update", "nd_add", "nd_sub"):
+        yield {}, [name + ":0"]
+    yield {}, ["v:0"]
+
+
+@case
+def branches():
+    x, p, q = place("x", [3]), place("p", [], tf.bool), place("q", [], tf.bool)
+    v = v1.get_variable("v", initializer=1.0)
+    y = v1.cond(p, lambda: x * 2, lambda: tf.stack([x[0], x[1], 7.0]), name="one")
+    v1.cond(p, lambda: v1.cond(q, lambda: x + y, lambda: x - y), lambda: v1.cond(q, lambda: y * 3, lambda: x * x * x), name="nested")
+    v1.cond(p, lambda: v1.assign_add(v, 1.0), lambda: v1.assign_sub(v, 10.0), name="effect")
+    v1.cond(p, lambda: (x, tf.constant([1, 2])), lambda: (x + 1, tf.constant([3])), name="several")
+    tf.add(v1.cond(p, lambda: tf.reduce_sum(x), lambda: v + 0.5), v1.cond(q, lambda: v * 5, lambda: x[0]), name="sum")
+    v1.case([(tf.reduce_sum(x) > 10, lambda: x), (p, lambda: -x)], default=lambda: x * 0, exclusive=False, name="chosen")
+    yield {}, ["init"]
+    for a in (False, True):
+        for b in (False, True):
+            yield ({"x:0": [1.0, 2.0, 3.0], "p:0": a, "q:0": b},
+                   ["one/Merge:0", "nested/Merge:0", "several/Merge:0", "several/Merge_1:0", "sum:0", "one/Merge:1"])
+    yield {"x:0": [1.0, 2.0, 3.0], "p:0": True}, ["effect/Merge:0"]
+    yield {}, ["v:0"]
+    yield {"x:0": [1.0, 2.0, 3.0], "p:0": False}, ["effect/Merge:0"]
+    yield {}, ["v:0"]
+    yield {"x:0": [1.0, 2.0, 3.0], "p:0": True}, ["chosen/cond/Merge:0"]
+    yield {"x:0": [5.0, 6.0, 7.0], "p:0": True}, ["chosen/cond/Merge:0"]
+
+
+@case
+def branch_gradients():
+    x, p = place("x", [2]), place("p", [], tf.bool)
+    w = v1.get_variable("w", initializer=[2.0, 3.0])
+    y = v1.cond(p, lambda: tf.exp(w * x) * x, lambda: v1.cond(x[0] > 2, lambda: w * w * x, lambda: tf.sin(w)))
+    loss = tf.reduce_sum(y * y, name="loss")
+    gw, gx = tf.gradients(loss, [w, x])
+    tf.identity(gw, name="gw")
+    tf.identity(gx, name="gx")
+    yield {}, ["init"]
+    for a in (False, True):
+        for first in (1.0, 3.0):
+            yield {"x:0": [first, 0.5], "p:0": a}, ["loss:0", "gw:0", "gx:0"]
+
+
+@case
+def loops():
+    n, x = place("n", [], tf.int32), place("x", [2])
+    w = v1.get_variable("w", initializer=[[0.5, 0.25], [0.125, 1.0]])
+    i, s = v1.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + tf.cast(i, tf.float32) * x), [0, x], name="plain")
+    tf.identity(i, name="i")
+    tf.identity(s, name="s")
+
+    def inner(k, total):
+        return v1.while_loop(lambda j, t: j < k, lambda j, t: (j + 1, t + tf.linalg.matvec(w, x) * tf.cast(j, tf.float32)), [0, total])[1]
+    _, nested = v1.while_loop(lambda k, t: k < n, lambda k, t: (k + 1, inner(k, t)), [0, x])
+    tf.identity(nested, name="nested")
+    _, mixed = v1.while_loop(lambda k, t: k < n, lambda k, t: (k + 1, v1.cond(tf.equal(k % 2, 0), lambda: t + x, lambda: t * 2)), [0, x])
+    tf.identity(mixed, name="mixed")
+    v1.cond(n > 2, lambda: v1.while_loop(lambda k, t: k < 3, lambda k, t: (k + 1, t * x), [0, x])[1], lambda: -x, name="inside")
+    _, grown = v1.while_loop(lambda k, t: k < n, lambda k, t: (k + 1, tf.concat([t, t], 0)), [0, x], shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])])
+    tf.identity(grown, name="grown")
+    yield {}, ["init"]
+    for count in (0, 1, 4):
+        yield {"n:0": count, "x:0": [1.0, -2.0]}, ["i:0", "s:0", "nested:0", "mixed:0", "inside/Merge:0", "grown:0", "plain/Exit:0"]
+
+
+@case
+def loop_gradients():
+    n, x = place("n", [], tf.int32), place("x", [2])
+    w = v1.get_variable("w", initializer=[1.5, 0.5])
+    _, y = v1.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, tf.sin(y * w) + x), [0, x])
+    gw, gx = tf.gradients(tf.reduce_sum(y), [w, x])
+    tf.identity(y, name="y")
+    tf.identity(gw, name="gw")
+    tf.identity(gx, name="gx")
+    _, z = v1.while_loop(lambda i, z: i < n, lambda i, z: (i + 1, v1.cond(i % 2 > 0, lambda: z * w, lambda: z * z + x)), [0, x])
+    tf.identity(tf.gradients(tf.reduce_sum(z), w)[0], name="gz")
+
+    def row(k, t):
+        return v1.while_loop(lambda j, u: j < k, lambda j, u: (j + 1, u * w), [0, t])[1]
+    _, u = v1.while_loop(lambda k, t: k < n, lambda k, t: (k + 1, row(k, t) + x), [0, x])
+    tf.identity(tf.gradients(tf.reduce_sum(u), w)[0], name="gu")
+    yield {}, ["init"]
+    for count in (0, 1, 3):
+        yield {"n:0": count, "x:0": [0.5, -0.75]}, ["y:0", "gw:0", "gx:0", "gz:0", "gu:0"]
+
+
+@case
+def arrays():
+    n, x = place("n", [], tf.int32), place("x", [None, 3])
+    start = tf.TensorArray(tf.float32, size=n, element_shape=[3])
+    _, squares = v1.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a.write(i, x[i] * x[i])), [0, start])
+    stacked = tf.identity(squares.stack(), name="stacked")
+    rows = tf.TensorArray(tf.float32, size=0, dynamic_size=True, clear_after_read=False).unstack(x)
+    tf.identity(rows.read(1) + rows.read(1), name="second")
+    tf.identity(rows.gather([1, 0]), name="turned")
+    tf.identity(rows.size(), name="size")
+    parts = tf.TensorArray(tf.float32, size=2, infer_shape=False).split(x, [1, tf.shape(x)[0] - 1])
+    tf.identity(parts.concat(), name="joined")
+    tf.identity(tf.gradients(tf.reduce_sum(stacked * stacked), x)[0], name="gx")
+    tf.identity(tf.gradients(rows.gather([1, 0, 1]) * [[1.0], [2.0], [3.0]], x)[0], name="gr")
+    tf.identity(v1.map_fn(lambda r: r * tf.reduce_sum(r), x), name="mapped")
+    tf.identity(v1.scan(lambda a, r: a + r, x), name="scanned")
+    tf.identity(v1.foldl(lambda a, r: a * 0.5 + r, x), name="folded")
+    yield {}, ["init"]
+    yield {"n:0": 2, "x:0": X}, ["stacked:0", "second:0", "turned:0", "size:0", "joined:0", "gx:0", "gr:0", "mapped:0", "scanned:0", "folded:0"]
+
+
+@case
+def recurrent():
+    x, lengths = place("x", [None, 4, 3]), place("lengths", [None], tf.int32)
+    with v1.variable_scope("rnn", initializer=v1.constant_initializer(0.1)):
+        cell = v1.nn.rnn_cell.BasicLSTMCell(2)
+        out, state = v1.nn.dynamic_rnn(cell, x, sequence_length=lengths, dtype=tf.float32)
+    loss = tf.reduce_sum(out * out, name="loss")
+    tf.identity(out, name="out")
+    tf.identity(state.h, name="h")
+    v1.train.GradientDescentOptimizer(0.1).minimize(loss, name="step")
+    yield {}, ["init"]
+    feeds = {"x:0": (np.arange(24).reshape(2, 4, 3) / 10).tolist(), "lengths:0": [4, 2]}
+    yield feeds, ["out:0", "h:0", "loss:0"]
+    yield feeds, ["step"]
+    yield feeds, ["loss:0"]
+
+
+OPTIMIZERS = {
+    "descent": lambda: v1.train.GradientDescentOptimizer(0.1), "momentum": lambda: v1.train.MomentumOptimizer(0.1, 0.9),
+    "nesterov": lambda: v1.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True), "adam": lambda: v1.train.AdamOptimizer(0.1),
+    "adagrad": lambda: v1.train.AdagradOptimizer(0.1), "adadelta": lambda: v1.train.AdadeltaOptimizer(0.1),
+    "rmsprop": lambda: v1.train.RMSPropOptimizer(0.1, momentum=0.5), "centered": lambda: v1.train.RMSPropOptimizer(0.1, centered=True),
+    "ftrl": lambda: v1.train.FtrlOptimizer(0.1)}
+
+
+@case
+def optimizers():
+    x = place("x", [None, 3])
+    table = v1.get_variable("table", initializer=tf.reshape(tf.range(8.0), [4, 2]) / 10)
+    for name, make in OPTIMIZERS.items():
+        with v1.variable_scope(name):
+            w = v1.get_variable("w", initializer=[[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+            t = v1.get_variable("t", initializer=tf.reshape(tf.range(8.0), [4, 2]) / 10)
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) + tf.gather(t, [1, 3]) + table[0]), name=name + "_loss")
+        make().minimize(loss, var_list=[w, t], name=name + "_step")
+    yield {}, ["init"]
+    for _ in range(2):
+        for name in OPTIMIZERS:
+            yield {"x:0": X}, [name + "_step"]
+            yield {"x:0": X}, [name + "_loss:0", name + "/w:0", name + "/t:0"]
+
+
+@case
+def asserts():
+    x = place("x", [2])
+    with tf.control_dependencies([v1.Assert(tf.reduce_all(x > 0), [x])]):
+        tf.sqrt(x, name="root")
+    yield {}, ["init"]
+    yield {"x:0": [4.0, 9.0]}, ["root:0"]
+
+
+def plain(value):
+    value = np.asarray(value)
+    if value.dtype == object:
+        return {"dtype": "string", "shape": list(value.shape), "values": [v.decode() for v in value.ravel().tolist()]}
+    return {"dtype": str(value.dtype), "shape": list(value.shape), "values": [v if v == v else "nan" for v in value.ravel().tolist()]}
+
+
+def run(function):
+    with tf.Graph().as_default() as graph:
+        steps = list(function())
+        v1.group(v1.global_variables_initializer(), v1.tables_initializer(), name="init")
+        found = []
+        with v1.Session(graph=graph) as session:
+            for feeds, fetches in steps:
+                values = session.run(fetches, feeds)
+                found.append({"feeds": feeds, "fetches": fetches, "values": [None if v is None else plain(v) for v in values]})
+        return graph.as_graph_def(), found
+
+
+def main():
+    if sys.argv[1:]:
+        for name in sys.argv[1:]:
+            graph_def, found = run(CASES[name])
+            print(name, sorted({n.op for n in graph_def.node}))
+            print(json.dumps(found)[:2000])
+        return
+    shutil.rmtree(HERE, ignore_errors=True)
+    os.makedirs(HERE)
+    values = {}
+    with zipfile.ZipFile(os.path.join(HERE, "graphs.zip"), "w", zipfile.ZIP_LZMA) as archive:
+        for name, function in CASES.items():
+            graph_def, values[name] = run(function)
+            archive.writestr(name + ".pb", graph_def.SerializeToString(deterministic=True))
+    with open(os.path.join(HERE, "values.json"), "w") as file:
+        json.dump(values, file)
+
+
+main()

@@ -1,5 +1,6 @@
 /* Functions on arrays: shapes, joining, taking apart, picking. */
 #include "api/array.h"
+#include "eager/eager.h"
 #include "graph/graph.h"
 #include "rows.h"
 
@@ -66,10 +67,18 @@ TW_API(shape_n, "shape_n(input: tensors, out_type: dtype = int32, name: str = No
 TW_API(size, "size(input: tensor, out_type: dtype = None, name: str = None) -> tensor", "The number of elements.")
 {
     int64_t count;
-    if (tw__in_graph() && tw__shape_known(&args->input->shape) && tw__shape_count(&args->input->shape, &count) == TW_OK)
-        return known_in_graph(count_of(count, args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type), args->name, "Size");
-    return tw__call(&tw__op_Size, TW_IN(args->input), 1,
-                    TW_WITH(TW_A_TYPE("out_type", args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type)), 1);
+    tw_dtype dtype = args->out_type == TW_DTYPE_NONE ? TW_INT32 : args->out_type;
+    bool known = tw__shape_known(&args->input->shape) && tw__shape_count(&args->input->shape, &count) == TW_OK;
+    if (known && dtype != TW_INT32 && dtype != TW_INT64) { /* the op has integers alone, a constant any numbers */
+        tw__outside outside = tw__outside_begin();
+        tw_auto tw_tensor *number = tw_tensor_int64(count);
+        tw_tensor *cast = number ? tw_cast(number, dtype) : NULL;
+        tw__outside_end(outside);
+        return tw__in_graph() ? known_in_graph(cast, args->name, "Size") : cast;
+    }
+    if (tw__in_graph() && known)
+        return known_in_graph(count_of(count, dtype), args->name, "Size");
+    return tw__call(&tw__op_Size, TW_IN(args->input), 1, TW_WITH(TW_A_TYPE("out_type", dtype)), 1);
 }
 
 TW_API(rank, "rank(input: tensor, name: str = None) -> tensor", "The number of dimensions.")

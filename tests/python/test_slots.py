@@ -142,3 +142,26 @@ def test_ragged_with_sparse(what):
     for a, b in ((ragged, sparse), (sparse, ragged)):
         with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError)):
             MIXED[what](a, b)
+
+
+RESTRICTED = {
+    "shape": lambda d: tf.shape([[1, 2]], out_type=d), "shape_n": lambda d: tf.shape_n([[1, 2]], out_type=d), "argmax": lambda d: tf.argmax([1, 2], output_type=d),
+    "from_tensor": lambda d: tf.RaggedTensor.from_tensor([[1, 2]], row_splits_dtype=d), "constant": lambda d: tf.ragged.constant([[1], []], row_splits_dtype=d),
+    "range": lambda d: tf.ragged.range([1, 2], row_splits_dtype=d), "unique": lambda d: tf.unique([1, 2], out_idx=d),
+    "searchsorted": lambda d: tf.searchsorted([1, 2], [1], out_type=d), "top_k": lambda d: tf.math.top_k([1, 2], index_type=d),
+}
+
+
+@pytest.mark.parametrize("what", RESTRICTED)
+def test_dtypes_that_an_argument_has_not(what):
+    for place in (lambda call: call(), lambda call: tf.function(call, autograph=False)()):
+        place(lambda: [RESTRICTED[what](tf.int32), None][1])
+        for dtype in (tf.string, tf.resource, tf.variant, tf.float32, tf.int8, tf.bool, tf.complex128):
+            with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError, tf.errors.UnimplementedError)):
+                place(lambda: [RESTRICTED[what](dtype), None][1])
+
+
+def test_size_in_any_numbers():
+    for dtype in (tf.int32, tf.int64, tf.float32, tf.uint8, tf.complex64):
+        for size in (tf.size([[1, 2]], out_type=dtype), tf.function(lambda: tf.size([[1, 2]], out_type=dtype), autograph=False)()):
+            assert size.dtype == dtype and size.numpy() == 2

@@ -1,14 +1,15 @@
 """tf.compat.v1.data: datasets with the methods of TensorFlow 1, and iterators that sessions keep (src/data/iterator_graph.c)."""
 import thalweg as tf
 from thalweg import _core
-from thalweg._data import structure
-from thalweg._data.dataset import finish
-from thalweg._data.iterators import NumpyIterator, Optional, OwnedIterator
-from thalweg._graph_mode.old_names import colocate_with
+_rows = tf.data._rows  # fills tf.data, whose parts can't be imported before
+from thalweg._data import structure  # noqa: E402
+from thalweg._data.dataset import finish  # noqa: E402
+from thalweg._data.iterators import NumpyIterator, Optional, OwnedIterator  # noqa: E402
+from thalweg._graph_mode.old_names import colocate_with  # noqa: E402
 
 _v1 = tf.compat.v1
 _one_shot, _initializable = _v1.data._one_shot, _v1.data._initializable
-_VariantDataset = tf.data._rows._VariantDataset
+_VariantDataset = _rows._VariantDataset
 
 
 def get_output_types(dataset_or_iterator):

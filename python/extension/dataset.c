@@ -2,18 +2,6 @@
 #include "data/data.h"
 #include "extension.h"
 
-/* ---- waiting ---- */
-
-static void *begin_wait(void)
-{
-    return tw__py_holds_lock() ? tw__py_unlock() : NULL;
-}
-
-static void end_wait(void *thread)
-{
-    tw__py_lock(thread);
-}
-
 /* ---- elements ---- */
 
 /* How an element is packed. None: the only tensor; True: a tuple of all; else called with the list of them. */
@@ -72,8 +60,6 @@ static PyMethodDef functions[] = {
 
 bool tw__py_datasets_start(PyObject *module)
 {
-    tw__wait_begin_hook = begin_wait;
-    tw__wait_end_hook = end_wait;
     tw__data_foreign_hook = tw__py_plain_error;
     return PyModule_AddFunctions(module, functions) == 0;
 }

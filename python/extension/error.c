@@ -1,5 +1,6 @@
 /* Errors both ways: the thread's error becomes a Python exception (tf.errors classes, TypeError …); an exception in Python code
  * that C called becomes TW_FOREIGN_ERROR, and comes out again unchanged when the error reaches Python. */
+#include "base/pause.h"
 #include "distribute/distribute.h"
 #include "extension.h"
 
@@ -165,11 +166,15 @@ PyObject *tw__py_error(PyObject *type, const char *format, ...)
     return NULL;
 }
 
-/* Python only notes a signal; whoever runs long asks for it. */
+/* Python only notes a signal; whoever runs long asks for it. Who holds the lock meanwhile lets others have it. */
 static tw_status check_signals(void)
 {
+    if (!PyGILState_GetThisThreadState()) /* C's own thread: signals are Python's main thread's */
+        return TW_OK;
     tw__py_lock_state state = tw__py_enter();
     tw_status status = PyErr_CheckSignals() < 0 ? tw__py_failed() : TW_OK;
+    if (state.held)
+        tw__py_lock(tw__py_unlock());
     tw__py_leave(state);
     return status;
 }

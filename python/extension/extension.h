@@ -30,6 +30,7 @@
 #define Py_TPFLAGS_HAVE_VECTORCALL (1UL << 11) /* part of the stable ABI from 3.12 on, the same bit before */
 #endif
 PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *callable, PyObject *tuple, PyObject *dict); /* likewise */
+PyAPI_FUNC(int) PyGILState_Check(void); /* exported by every version, though not part of the stable ABI */
 #define TW_VECTOR_COUNT(n) ((Py_ssize_t)((n) & ~((size_t)1 << (8 * sizeof(size_t) - 1))))
 typedef PyObject *(*tw__py_vectorcall)(PyObject *callable, PyObject *const *arguments, size_t count, PyObject *names);
 
@@ -43,12 +44,13 @@ bool tw__py_errors_start(PyObject *errors_module);
 /* ---- the lock (object.c) ---- */
 typedef struct tw__py_lock_state {
     bool held;
+    int known;
     PyGILState_STATE state;
 } tw__py_lock_state;
 tw__py_lock_state tw__py_enter(void); /* in a call from C: the lock is held afterwards */
 void tw__py_leave(tw__py_lock_state state);
 bool tw__py_holds_lock(void);
-PyThreadState *tw__py_unlock(void);
+PyThreadState *tw__py_unlock(void); /* NULL: the thread did not hold it; then tw__py_lock does nothing */
 void tw__py_lock(PyThreadState *thread);
 
 /* ---- tensors (tensor.c) ---- */

@@ -2,6 +2,7 @@
  * through Keras's steps here: inputs become tensors of the layer's dtype, the first call builds, `training` is handed down. C
  * calls such a layer by foreign_call, which comes here too. */
 #include "extension.h"
+#include "function/tracer.h"
 #include "graph/graph.h"
 #include "keras/keras.h"
 #include "keras/layers/layers.h"
@@ -151,17 +152,26 @@ static PyObject *shapes_of(PyObject *value)
 
 /* ---- Python's call ---- */
 
+static bool build_own(PyObject *self, tw_layer *layer, PyObject *inputs)
+{
+    PyObject *shapes = shapes_of(inputs);
+    PyObject *done = shapes ? PyObject_CallMethod(self, "build", "(O)", shapes) : NULL;
+    Py_XDECREF(shapes);
+    Py_XDECREF(done);
+    if (done)
+        layer->built = true;
+    return done != NULL;
+}
+
 static bool build(PyObject *self, tw_layer *layer, PyObject *inputs, PyObject *first)
 {
     if (layer->built)
         return true;
     if (tw__py_overrides(self, "build")) {
-        PyObject *shapes = shapes_of(inputs);
-        PyObject *done = shapes ? PyObject_CallMethod(self, "build", "(O)", shapes) : NULL;
-        Py_XDECREF(shapes);
-        Py_XDECREF(done);
-        layer->built |= done != NULL;
-        return done != NULL;
+        tw__tracing_begin();
+        bool good = layer->built || build_own(self, layer, inputs);
+        tw__tracing_end();
+        return good;
     }
     tw_shape unknown = TW_UNKNOWN_SHAPE;
     if (tw__layer_build(layer, first ? &TW_TENSOR(first)->shape : &unknown) == TW_OK)

@@ -5,7 +5,7 @@
  * sees it. */
 #include "extension.h"
 #include "base/circles.h"
-#include "base/deep_lock.h"
+#include "base/pause.h"
 
 typedef struct type_entry {
     const tw_class *class_row;
@@ -18,48 +18,60 @@ static type_entry types[TYPE_LIMIT];
 static int type_count;
 static tw__pointer_map rows_of_types, types_of_rows;
 PyTypeObject *tw__py_object_type;
-static _Thread_local bool has_lock; /* this thread is in Python: it holds the lock unless we let it go */
-
 /* ---- the lock and the counts ---- */
+
+/* What a thread knows of Python's lock by itself: while it has let the lock go, or taken it in a call from C, it need not ask. Nothing is kept
+ * beyond that: a thread that another library started, or that calls C between two calls of Python, may have the lock now and not then. */
+typedef enum lock_known { LOCK_ASK, LOCK_HELD, LOCK_LET_GO } lock_known;
+static _Thread_local lock_known known;
+
+static inline bool holds_lock(void)
+{
+    return known == LOCK_ASK ? PyGILState_Check() == 1 : known == LOCK_HELD;
+}
 
 tw__py_lock_state tw__py_enter(void)
 {
-    tw__py_lock_state state = { has_lock, 0 };
-    if (!has_lock) {
+    tw__py_lock_state state = { .held = holds_lock(), .known = known };
+    if (!state.held) {
         state.state = PyGILState_Ensure();
-        has_lock = true;
+        known = LOCK_HELD;
     }
     return state;
 }
 
 void tw__py_leave(tw__py_lock_state state)
 {
-    if (!state.held) {
-        has_lock = false;
-        PyGILState_Release(state.state);
-    }
+    if (state.held)
+        return;
+    known = (lock_known)state.known;
+    PyGILState_Release(state.state);
 }
 
 bool tw__py_holds_lock(void)
 {
-    return has_lock;
+    return holds_lock();
 }
 
 PyThreadState *tw__py_unlock(void)
 {
-    has_lock = false;
+    if (!holds_lock() || !Py_IsInitialized()) /* at the program's end nobody else is there */
+        return NULL;
+    known = LOCK_LET_GO;
     return PyEval_SaveThread();
 }
 
 void tw__py_lock(PyThreadState *thread)
 {
+    if (!thread)
+        return;
     PyEval_RestoreThread(thread);
-    has_lock = true;
+    known = LOCK_ASK;
 }
 
 static void retain_peer(void *peer)
 {
-    if (__builtin_expect(has_lock, 1)) {
+    if (__builtin_expect(holds_lock(), 1)) {
         Py_INCREF((PyObject *)peer);
         return;
     }
@@ -70,7 +82,7 @@ static void retain_peer(void *peer)
 
 static void release_peer(void *peer)
 {
-    if (__builtin_expect(has_lock, 1)) {
+    if (__builtin_expect(holds_lock(), 1)) {
         Py_DECREF((PyObject *)peer);
         return;
     }
@@ -82,13 +94,12 @@ static void release_peer(void *peer)
 /* A thread that waits for another one in C lets Python's other threads run. */
 static void *begin_wait(void)
 {
-    return has_lock ? tw__py_unlock() : NULL;
+    return tw__py_unlock();
 }
 
 static void end_wait(void *state)
 {
-    if (state)
-        tw__py_lock(state);
+    tw__py_lock(state);
 }
 
 /* ---- types and rows ---- */
@@ -189,7 +200,6 @@ static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keyword
     if (is_connecting(type, arguments, keywords))
         type = tw__py_type_of(&tw__class_functional);
     allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
-    has_lock = true;
     return allocate(type, 0);
 }
 
@@ -435,10 +445,8 @@ PyTypeObject *tw__py_make_type(const tw_signature *signature, PyObject *module)
 
 bool tw__py_objects_start(PyObject *module)
 {
-    has_lock = true;
     tw__peer_hooks(retain_peer, release_peer);
-    tw__wait_begin = begin_wait;
-    tw__wait_end = end_wait;
+    tw__wait_hooks(begin_wait, end_wait);
     tw__py_hooks_start();
     tw__py_object_type = make_named("thalweg.Object", "Object", object_slots, NULL);
     return tw__py_object_type && PyModule_AddObjectRef(module, "Object", (PyObject *)tw__py_object_type) == 0;

@@ -48,8 +48,8 @@ def _autodiff_later(name):
     """tf.autodiff.ForwardAccumulator, likewise."""
     if name != "ForwardAccumulator":
         raise AttributeError("module 'thalweg.autodiff' has no attribute %r" % name)
-    from thalweg import _gradients
-    return _gradients.ForwardAccumulator
+    import thalweg._gradients as gradients  # "from thalweg import" would find the row of that name
+    return gradients.ForwardAccumulator
 
 
 autodiff.__getattr__ = _autodiff_later  # noqa: F821
@@ -285,6 +285,16 @@ from thalweg import _keras_objects, _keras_saving, _random, _spec, _strings  # n
 
 
 _loading = _thread.RLock()
+_Module = type(_sys)
+
+
+class _Filling(_Module):
+    """A module while it is filled: threads that ask it for something wait until it is whole."""
+
+    def __getattribute__(self, name):
+        if _loading.acquire(timeout=30):  # an import elsewhere may wait for this thread in turn
+            _loading.release()
+        return _Module.__getattribute__(self, name)
 
 
 def _later(modules, fill, known=None):
@@ -292,14 +302,26 @@ def _later(modules, fill, known=None):
     is done. Gives the function that does so."""
     begun = []
 
+    def parts():
+        names = [module.__name__ + "." for module in modules]  # `range`, `map` and the like are TensorFlow's here
+        return [module for name, module in list(_sys.modules.items()) if type(module) is _Module and (name + ".").startswith((*names,))]
+
     def load():
         with _loading:
-            if not begun:
-                begun.append(True)
+            if begun:
+                return
+            begun.append(True)
+            hidden = parts()
+            for module in hidden:
+                module.__class__ = _Filling
+            try:
                 fill()
                 for module, get in getters:
                     if module.__dict__.get("__getattr__") is get:
                         del module.__getattr__
+            finally:
+                for module in hidden:
+                    module.__class__ = _Module
 
     def getter(module):
         def get(name):

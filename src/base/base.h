@@ -205,9 +205,6 @@ tw_status tw__sync_directory(const char *path);
 /* Sets NOT_FOUND, PERMISSION_DENIED … as errno says, with the path. */
 tw_status tw__fail_errno(int number, const char *what, const char *path);
 
-/* Set by an embedding language, for long loops to ask: fails when the user wants to stop (Ctrl-C). NULL: nobody says so. */
-extern tw_status (*tw__interrupt_hook)(void);
-
 /* ---- locks (fork.c) ---- */
 /* A lock of static duration that a forked child finds free. A thread holds one at a time. */
 typedef struct tw__lock {

@@ -2,14 +2,13 @@
 #include <time.h>
 
 #include "base/deep_lock.h"
+#include "base/pause.h"
 
-void *(*tw__wait_begin)(void);
-void (*tw__wait_end)(void *state);
 tw__deep_lock tw__graphs_lock = TW__DEEP_LOCK;
 
 bool tw__deep_try(tw__deep_lock *lock)
 {
-    tw__lock_take(&lock->guard);
+    tw__hold_take(&lock->guard);
     uint32_t now = atomic_load(&tw__process_generation);
     if (lock->generation != now)
         lock->depth = 0;
@@ -19,7 +18,7 @@ bool tw__deep_try(tw__deep_lock *lock)
         lock->depth++;
         lock->generation = now;
     }
-    tw__lock_give(&lock->guard);
+    tw__hold_give(&lock->guard);
     return mine;
 }
 
@@ -27,24 +26,38 @@ void tw__deep_take(tw__deep_lock *lock)
 {
     if (tw__deep_try(lock))
         return;
-    void *state = tw__wait_begin ? tw__wait_begin() : NULL;
+    void *state = tw__wait_begin();
     while (!tw__deep_try(lock))
         nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
-    if (tw__wait_end)
-        tw__wait_end(state);
+    tw__wait_end(state);
 }
 
 void tw__deep_give(tw__deep_lock *lock)
 {
-    tw__lock_take(&lock->guard);
+    tw__hold_take(&lock->guard);
     lock->depth--;
-    tw__lock_give(&lock->guard);
+    tw__hold_give(&lock->guard);
+}
+
+int tw__deep_leave(tw__deep_lock *lock)
+{
+    tw__hold_take(&lock->guard);
+    int depth = lock->depth > 0 && pthread_equal(lock->owner, pthread_self()) ? lock->depth : 0;
+    lock->depth -= depth;
+    tw__hold_give(&lock->guard);
+    return depth;
+}
+
+void tw__deep_return(tw__deep_lock *lock, int depth)
+{
+    for (; depth > 0; depth--)
+        tw__deep_take(lock);
 }
 
 void tw__deep_hand(tw__deep_lock *lock, pthread_t to)
 {
-    tw__lock_take(&lock->guard);
+    tw__hold_take(&lock->guard);
     if (lock->depth > 0 && lock->generation == atomic_load(&tw__process_generation) && pthread_equal(lock->owner, pthread_self()))
         lock->owner = to;
-    tw__lock_give(&lock->guard);
+    tw__hold_give(&lock->guard);
 }

@@ -4,7 +4,6 @@
 
 #include "base/base.h"
 
-tw_status (*tw__interrupt_hook)(void);
 
 static _Thread_local tw_status thread_code;
 static _Thread_local char *thread_message;

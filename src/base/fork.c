@@ -2,14 +2,15 @@
  *
  * A child has only the thread that forked; a lock that another thread held would stay locked in it for ever. So a fork first takes every
  * lock that was ever used, and both processes give them back: what they guard is whole in the child. For this a thread holds at
- * most one of them, and calls nothing of the embedding language meanwhile.
+ * most one of them, and runs no code of the embedding language meanwhile.
  *
  * Variables, functions and plans have locks of their own, too many to be taken; those remember the generation of the process that took
  * them. */
 #include <sched.h>
 
-#include "base/base.h"
+#include "base/pause.h"
 
+enum { SPINS = 64 };
 _Atomic uint32_t tw__process_generation = 1;
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -20,7 +21,7 @@ static void take_all(void)
 {
     pthread_mutex_lock(&list_lock);
     for (tw__lock *lock = locks; lock; lock = lock->next)
-        pthread_mutex_lock(&lock->mutex);
+        tw__mutex_take(&lock->mutex);
 }
 
 static void give_all(void)
@@ -58,7 +59,7 @@ void tw__lock_take(tw__lock *lock)
         }
         pthread_mutex_unlock(&list_lock);
     }
-    pthread_mutex_lock(&lock->mutex);
+    tw__mutex_take(&lock->mutex);
 }
 
 void tw__lock_give(tw__lock *lock)
@@ -69,13 +70,21 @@ void tw__lock_give(tw__lock *lock)
 void tw__hold_take(_Atomic uint32_t *hold)
 {
     uint32_t own = atomic_load_explicit(&tw__process_generation, memory_order_relaxed), holder = 0;
+    bool waits = false;
+    void *state = NULL;
     for (int spins = 0; !atomic_compare_exchange_weak_explicit(hold, &holder, own, memory_order_acquire, memory_order_relaxed); spins++) {
-        if (holder == own) { /* else it is free, or a thread of the parent's held it when this process was forked off */
-            holder = 0;
-            if (spins > 64)
-                sched_yield();
-        }
+        if (holder != own) /* it is free, or a thread of the parent's held it when this process was forked off */
+            continue;
+        holder = 0;
+        if (spins <= SPINS)
+            continue;
+        if (!waits)
+            state = tw__wait_begin();
+        waits = true;
+        sched_yield();
     }
+    if (waits)
+        tw__wait_end(state);
 }
 
 void tw__hold_give(_Atomic uint32_t *hold)

@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/base.h"
+#include "base/pause.h"
 
 enum { THREADS_LIMIT = 256, SPINS = 4000, CHUNKS_PER_THREAD = 4, VECTOR = 64 };
 
@@ -152,7 +152,7 @@ static void stop_at_exit(void)
 {
     if (inside) /* exit() was called from a chunk: a thread can't wait for itself */
         return;
-    pthread_mutex_lock(&pool.lock);
+    tw__mutex_take(&pool.lock);
     stop_workers();
     pthread_mutex_unlock(&pool.lock);
 }
@@ -200,7 +200,7 @@ void tw__thread_count_set(int count)
     atomic_store(&wanted, count < 1 ? 1 : count > THREADS_LIMIT ? THREADS_LIMIT : count);
     if (inside)
         return;
-    pthread_mutex_lock(&pool.lock);
+    tw__mutex_take(&pool.lock);
     stop_workers(); /* the next job starts as many as are wanted then */
     pthread_mutex_unlock(&pool.lock);
 }

@@ -11,6 +11,7 @@
 
 #include <thalweg/function.h>
 
+#include "base/pause.h"
 #include "function/function.h"
 #include "op/op.h"
 
@@ -85,11 +86,6 @@ static inline const tw__dataset_kind *tw__kind_of(const tw__dataset *dataset)
     return (const tw__dataset_kind *)dataset->object.class;
 }
 void tw__element_end(tw_tensor **element, int count); /* releases, and leaves NULL */
-/* In loops that may go on for long without giving an element: fails when the user wants to stop. */
-tw_status tw__data_breathe(int64_t *rounds);
-/* Of a thread that prepares elements: whether nobody wants them any more. NULL in other threads. */
-extern _Thread_local const _Atomic bool *tw__data_cancelled;
-tw_status tw__data_check_cancelled(void);
 
 /* Elements one behind the other, for steps that keep some. */
 typedef struct tw__elements {
@@ -167,10 +163,7 @@ tw_attr tw__data_capture_types(const char *name, const tw__function *f, tw_dtype
 tw_shape tw__shape_stacked(const tw_shape *shape, int64_t size);
 tw_shape tw__shape_row(const tw_shape *shape);
 
-/* ---- waiting ---- */
-/* Around whatever may wait for another thread that may need the embedding language's lock: set by that language; or NULL. */
-extern void *(*tw__wait_begin_hook)(void);
-extern void (*tw__wait_end_hook)(void *state);
+/* ---- errors of other threads ---- */
 /* Turns the thread's error, an exception of the embedding language, into a code and a text, which may go to another thread; or NULL. */
 extern tw_status (*tw__data_foreign_hook)(void);
 static inline tw_status tw__data_plain_error(tw_status status)

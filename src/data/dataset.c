@@ -5,7 +5,7 @@
 #include "op/list/list.h"
 #include "rows.h"
 
-enum { DEPTH_LIMIT = 1000, BREATHE_ROUNDS = 256, BREATHE_MILLISECONDS = 50 };
+enum { DEPTH_LIMIT = 1000 };
 
 static void dataset_destroy(void *self)
 {
@@ -151,31 +151,6 @@ void tw__element_end(tw_tensor **element, int count)
         tw_release(element[i]);
         element[i] = NULL;
     }
-}
-
-_Thread_local const _Atomic bool *tw__data_cancelled;
-
-tw_status tw__data_check_cancelled(void)
-{
-    if (tw__data_cancelled && atomic_load_explicit(tw__data_cancelled, memory_order_relaxed))
-        return tw__fail(TW_CANCELLED, "the iterator is gone");
-    return TW_OK;
-}
-
-tw_status tw__data_breathe(int64_t *rounds)
-{
-    static _Thread_local struct timespec last;
-    struct timespec now;
-    if (++*rounds % BREATHE_ROUNDS)
-        return TW_OK;
-    TW_TRY(tw__data_check_cancelled());
-    if (!tw__interrupt_hook)
-        return TW_OK;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    if ((now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000 < BREATHE_MILLISECONDS)
-        return TW_OK;
-    last = now;
-    return tw__interrupt_hook();
 }
 
 /* ---- several elements ---- */

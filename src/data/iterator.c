@@ -2,6 +2,7 @@
  * beginning of a dataset, IteratorGetNext steps. One that is there for Python or C programs is the same object. */
 #include <pthread.h>
 
+#include "base/pause.h"
 #include "base/trackable.h"
 #include "data/state.h"
 #include "rows.h"
@@ -56,7 +57,6 @@ TW_CLASS(iterator, "data._Iterator(dataset: dataset = None, external_state: str 
          .doc = "Goes through a dataset. A checkpoint saves and restores where it stands. external_state (WARN, IGNORE or FAIL) says what a save does "
                 "about functions whose results depend on more than elements.");
 
-/* Who waits here may hold the embedding language's lock, which the thread that steps may need. */
 static void take_lock(struct tw_iterator *self)
 {
     uint32_t now = atomic_load(&tw__process_generation);
@@ -64,12 +64,7 @@ static void take_lock(struct tw_iterator *self)
         pthread_mutex_init(&self->lock, NULL);
         self->generation = now;
     }
-    if (pthread_mutex_trylock(&self->lock) == 0)
-        return;
-    void *held = tw__wait_begin_hook ? tw__wait_begin_hook() : NULL;
-    pthread_mutex_lock(&self->lock);
-    if (held)
-        tw__wait_end_hook(held);
+    tw__mutex_take(&self->lock);
 }
 
 tw_status tw__iterator_next(struct tw_iterator *self, tw_tensor **element, bool *end)

@@ -86,21 +86,21 @@ typedef struct named {
     struct named *next;
 } named;
 
-static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+static tw__lock names_lock = TW__LOCK;
 static named *names;
 static int64_t numbers;
 
 static void named_destroy(void *pointer)
 {
     named *self = pointer;
-    pthread_mutex_lock(&names_lock);
+    tw__lock_take(&names_lock);
     for (named **at = &names; *at; at = &(*at)->next) {
         if (*at == self) {
             *at = self->next;
             break;
         }
     }
-    pthread_mutex_unlock(&names_lock);
+    tw__lock_give(&names_lock);
     tw_release(self->iterator);
 }
 
@@ -112,11 +112,11 @@ static named *name_iterator(struct tw_iterator *iterator)
     if (!self)
         return NULL;
     self->iterator = tw_retain(iterator);
-    pthread_mutex_lock(&names_lock);
+    tw__lock_take(&names_lock);
     self->number = ++numbers;
     self->next = names;
     names = self;
-    pthread_mutex_unlock(&names_lock);
+    tw__lock_give(&names_lock);
     return self;
 }
 
@@ -124,12 +124,12 @@ static named *name_iterator(struct tw_iterator *iterator)
 static struct tw_iterator *iterator_numbered(int64_t number)
 {
     struct tw_iterator *found = NULL;
-    pthread_mutex_lock(&names_lock);
+    tw__lock_take(&names_lock);
     for (const named *at = names; at && !found; at = at->next) {
         if (at->number == number)
             found = tw_retain(at->iterator);
     }
-    pthread_mutex_unlock(&names_lock);
+    tw__lock_give(&names_lock);
     return found;
 }
 

@@ -8,11 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/pause.h"
 #include "data/parallel.h"
 #include "data/state.h"
 
-void *(*tw__wait_begin_hook)(void);
-void (*tw__wait_end_hook)(void *state);
 tw_status (*tw__data_foreign_hook)(void);
 
 enum { SLOT_LIMIT = 1 << 16, THREAD_LIMIT = 128, PIECE_LIMIT = 32, AUTOTUNED_BUFFER = 8, QUICK_NANOSECONDS = 20000, WAIT_MILLISECONDS = 50 };
@@ -165,7 +164,7 @@ static bool round_of_work(tw__workers *w)
 static void *run(void *pointer)
 {
     tw__workers *w = pointer;
-    tw__data_cancelled = &w->cancelled;
+    tw__stop_flag = &w->cancelled;
     pthread_mutex_lock(&w->lock);
     while (round_of_work(w))
         ;
@@ -174,7 +173,7 @@ static void *run(void *pointer)
     pthread_cond_signal(&w->ready);
     bool last = --w->references == 0;
     pthread_mutex_unlock(&w->lock);
-    tw__data_cancelled = NULL;
+    tw__stop_flag = NULL;
     if (last)
         workers_free(w);
     return NULL;
@@ -302,11 +301,10 @@ static tw_status wait_ready(tw__workers *w)
     w->taker_waits = true;
     int result = pthread_cond_timedwait(&w->ready, &w->lock, &until);
     w->taker_waits = false;
-    TW_TRY(tw__data_check_cancelled());
-    if (!result || !tw__interrupt_hook)
+    if (!result)
         return TW_OK;
     pthread_mutex_unlock(&w->lock);
-    tw_status status = tw__interrupt_hook();
+    tw_status status = tw__interrupted();
     pthread_mutex_lock(&w->lock);
     return status;
 }
@@ -323,13 +321,12 @@ tw_status tw__workers_next(tw__workers *w, tw_tensor **element, bool *end)
     tw_status status = TW_OK;
     if (!s) { /* the threads may need what this one holds */
         pthread_mutex_unlock(&w->lock);
-        void *held = tw__wait_begin_hook ? tw__wait_begin_hook() : NULL;
+        void *held = tw__wait_begin();
         pthread_mutex_lock(&w->lock);
         while (status == TW_OK && !(s = find_ready(w)) && !(w->ended && !w->fetching && w->head == w->tail))
             status = wait_ready(w);
         pthread_mutex_unlock(&w->lock);
-        if (held)
-            tw__wait_end_hook(held);
+        tw__wait_end(held);
         pthread_mutex_lock(&w->lock);
         s = status == TW_OK ? find_ready(w) : NULL;
     }

@@ -8,6 +8,7 @@
  * With the turn go what belongs to a thread and must be one for all: the graph that is traced, the locks of tracing, the count of variables made,
  * and which copy a mirrored variable is. A strategy of one replica needs no thread. */
 #include "base/deep_lock.h"
+#include "base/pause.h"
 #include "distribute/distribute.h"
 #include "function/tracer.h"
 #include "graph/graph.h"
@@ -92,13 +93,12 @@ static void give_turn(tw__run *run, int to)
 
 static void wait_for_turn(tw__run *run, int me)
 {
-    void *state = tw__wait_begin ? tw__wait_begin() : NULL;
+    void *state = tw__wait_begin();
     pthread_mutex_lock(&run->mutex);
     while (run->turn != me)
         pthread_cond_wait(&run->changed, &run->mutex);
     pthread_mutex_unlock(&run->mutex);
-    if (tw__wait_end)
-        tw__wait_end(state);
+    tw__wait_end(state);
     tw__variables_made = run->creation;
 }
 
@@ -257,11 +257,10 @@ static void run_threads(tw__run *run)
         for (int i = 0; i < run->strategy->count; i++)
             left |= run->replicas[i].state != ENDED;
     }
-    void *state = tw__wait_begin ? tw__wait_begin() : NULL;
+    void *state = tw__wait_begin();
     while (started > 0)
         pthread_join(run->replicas[--started].thread, NULL);
-    if (tw__wait_end)
-        tw__wait_end(state);
+    tw__wait_end(state);
 }
 
 static void run_alone(tw__run *run)

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/pause.h"
 #include "exec/internal.h"
 #include "rows.h"
 
@@ -181,17 +182,6 @@ typedef struct group {
 } group;
 
 static _Thread_local char thread_mark;
-static _Thread_local const _Atomic bool *stop_flag; /* of the lane that the thread runs for another one */
-static _Thread_local bool stopped;                  /* by the embedding program, since a group began */
-
-tw_status tw__interrupted(void)
-{
-    if (stop_flag)
-        return atomic_load(stop_flag) ? tw__fail(TW_CANCELLED, "another step has failed") : TW_OK;
-    tw_status status = tw__interrupt_hook ? tw__interrupt_hook() : TW_OK;
-    stopped |= status != TW_OK;
-    return status;
-}
 
 /* The others are at work: waits for them, and lets the embedding program stop them. */
 static void wait_for_lanes(void *context)
@@ -214,16 +204,16 @@ static void take_lanes(void *context, int64_t begin, int64_t end)
     group *g = context;
     (void)begin, (void)end;
     bool own = g->caller == &thread_mark;
-    const _Atomic bool *outer = stop_flag;
+    const _Atomic bool *outer = tw__stop_flag;
     for (int lane; (lane = atomic_fetch_add(&g->next, 1)) < g->count;) {
         if (!own)
-            stop_flag = &g->stop;
+            tw__stop_flag = &g->stop;
         g->status[lane] = atomic_load(&g->stop) ? TW_CANCELLED : g->run(g->context, lane);
         if (g->status[lane] != TW_OK)
             atomic_store(&g->stop, true);
         if (!own)
             tw_clear_error(); /* the caller makes the call again for it */
-        stop_flag = outer;
+        tw__stop_flag = outer;
         atomic_fetch_add(&g->done, 1);
     }
 }
@@ -231,10 +221,10 @@ static void take_lanes(void *context, int64_t begin, int64_t end)
 int tw__run_lanes(tw__lane_run *run, void *context, int count, tw_status *status)
 {
     group g = { .run = run, .context = context, .count = count, .caller = &thread_mark };
-    stopped = false;
+    tw__was_interrupted = false;
     tw__parallel_watched(count, 1, take_lanes, &g, wait_for_lanes);
     *status = TW_OK;
-    if (stopped || (stop_flag && atomic_load(stop_flag))) {
+    if (tw__was_interrupted || (tw__stop_flag && atomic_load(tw__stop_flag))) {
         *status = tw__error_status();
         return 0;
     }

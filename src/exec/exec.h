@@ -46,8 +46,6 @@ bool tw__loop_body(const tw__node *node, tw__body *body); /* what a While repeat
 
 /* How many steps may run at once, as the user set it; 0: as many as there are threads. Unless it is 1, some do (beside.c). */
 extern _Atomic int tw__inter_op_threads;
-/* Whether the embedding program wants the thread to stop, or the step that it runs for another one is not wanted any more. */
-tw_status tw__interrupted(void);
 
 /* `arguments` are placeholders, in the order of the values that tw__plan_run gets. */
 tw__plan *tw__plan_new(tw__graph *graph, tw__node *const *arguments, int argument_count, const tw__edge *outputs, int output_count);

@@ -4,12 +4,12 @@
  * memory is a block that a run takes from the thread's buffers and gives back. Frames are kept from run to run in a few slots that are
  * exchanged atomically, so that several threads may run a plan at once and none waits. */
 #include <stdatomic.h>
-#include <time.h>
 
+#include "base/pause.h"
 #include "exec/internal.h"
 #include "rows.h"
 
-enum { CHECK_STEPS = 64, CHECK_MILLISECONDS = 50 };
+enum { CHECK_STEPS = 64 };
 static const int64_t kept_block = (int64_t)64 << 20; /* blocks from this size on stay with the frame */
 
 typedef struct frame {
@@ -307,19 +307,6 @@ static tw_status run_step(tw__plan *plan, tw__step *now, frame *f)
 
 /* ---- a run ---- */
 
-/* Lets the embedding program stop a long function, some twenty times a second. */
-static tw_status check_interrupt(struct timespec *last)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    if (!last->tv_sec)
-        *last = now;
-    if ((now.tv_sec - last->tv_sec) * 1000 + (now.tv_nsec - last->tv_nsec) / 1000000 < CHECK_MILLISECONDS)
-        return TW_OK;
-    *last = now;
-    return tw__interrupted();
-}
-
 static int64_t bytes_seen(const tw__step *now, const frame *f)
 {
     int64_t bytes = 0;
@@ -379,7 +366,6 @@ static tw_status run_beside(tw__plan *plan, frame *f)
 
 static inline tw_status run_steps_with(tw__plan *plan, frame *f, bool reports)
 {
-    static _Thread_local struct timespec last;
     int until_check = CHECK_STEPS;
     for (int s = 0; s < plan->step_count; s++) {
         tw__step *now = &plan->steps[s];
@@ -397,7 +383,7 @@ static inline tw_status run_steps_with(tw__plan *plan, frame *f, bool reports)
         TW_TRY(drop_values(plan, now, f));
         if (now->large || --until_check == 0) {
             until_check = CHECK_STEPS;
-            TW_TRY(check_interrupt(&last));
+            TW_TRY(tw__pause());
         }
     }
     return TW_OK;

@@ -5,8 +5,8 @@
  * values onto lists, one list per value; the lists are further values of the loop. The gradient is a loop over the body's backward function
  * that pops them. If a gradient of the lists is asked for, the rich form is differentiated in turn. */
 #include <stdatomic.h>
-#include <time.h>
 
+#include "base/pause.h"
 #include "function/control.h"
 #include "op/slices.h"
 #include "rows.h"
@@ -76,17 +76,6 @@ static tw_status while_shape(tw__inference *inference)
     return TW_OK;
 }
 
-/* Lets the embedding program stop a long loop, some twenty times a second. */
-static tw_status check_interrupt(struct timespec *last)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    if ((now.tv_sec - last->tv_sec) * 1000 + (now.tv_nsec - last->tv_nsec) / 1000000 < 50)
-        return TW_OK;
-    *last = now;
-    return tw__interrupted();
-}
-
 /* Runs the condition. */
 static tw_status ask(const tw__kernel *kernel, tw__function *cond, tw_tensor *const *now, int *holds)
 {
@@ -108,8 +97,6 @@ static tw_status while_compute(tw__kernel *kernel)
     tw_tensor **next = now + count;
     for (int i = 0; i < count; i++)
         now[i] = tw_retain(kernel->inputs[i]);
-    struct timespec last;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &last);
     tw_status status = TW_OK;
     tw__condition simple;
     bool is_simple = !atomic_load(&tw__step_reports) && tw__condition_read(&simple, cond);
@@ -119,7 +106,7 @@ static tw_status while_compute(tw__kernel *kernel)
             status = ask(kernel, cond, now, &truth);
         bool go_on = status == TW_OK && truth;
         if (go_on)
-            status = check_interrupt(&last);
+            status = tw__pause();
         if (status != TW_OK || !go_on)
             break;
         status = tw__function_run(body, now, next);
@@ -674,12 +661,10 @@ static tw_status build(const tw__part *part, const tw__loop *loop, tw_tensor *co
 static tw_status run_at_once(const tw__loop *loop, tw_tensor **now)
 {
     int64_t limit = loop->maximum ? tw_tensor_int_at(loop->maximum, 0) : INT64_MAX;
-    struct timespec last;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &last);
     for (int64_t round = 0; round < limit; round++) {
         tw_tensor **out = NULL;
         int count = 0;
-        TW_TRY(check_interrupt(&last));
+        TW_TRY(tw__pause());
         TW_TRY(loop->cond(loop->cond_context, now, loop->count, &out, &count));
         bool go_on = count == 1 && out[0] && out[0]->data && tw_tensor_int_at(out[0], 0);
         for (int i = 0; i < count; i++)

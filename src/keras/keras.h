@@ -47,7 +47,8 @@ struct tw_layer {
         };
     };
     tw_dtype dtype;                      /* of the variables */
-    bool trainable, built;
+    bool trainable;
+    _Atomic bool built; /* layers are built one at a time, under tracing's lock (tw__tracing_begin) */
     bool at_root;                        /* its own scope is the root of all names: a Sequential; a model that build() runs */
     int32_t minimum_rank;                /* of inputs */
     int64_t last_axis;                   /* size of the inputs' last axis; -1: any */

@@ -2,6 +2,7 @@
  *
  * Each session has its own state of every variable. The first one that touches a variable uses the variable's own resource, so that what
  * reads variables directly (checkpoints, weights) sees its values; further sessions have resources of their own. */
+#include "base/pause.h"
 #include "rows.h"
 #include "session/session.h"
 
@@ -151,7 +152,7 @@ tw__resource *tw__session_resource(struct tw_session *session, const tw_variable
         tw__fail(TW_VALUE_ERROR, "the variable %s is not of the session's graph", variable->name);
         return NULL;
     }
-    pthread_mutex_lock(&session->lock);
+    tw__mutex_take(&session->lock);
     tw_tensor *handle = handle_of(session, "", variable->resource->name, variable->resource->dtype, &variable->resource->shape, variable->handle);
     pthread_mutex_unlock(&session->lock);
     return handle ? tw__resource_of(handle) : NULL;
@@ -178,7 +179,7 @@ tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *fe
         tw__text_bytes(&key, &fetches[i].output, sizeof fetches[i].output);
     }
     tw__prepared *prepared = NULL;
-    pthread_mutex_lock(&session->lock);
+    tw__mutex_take(&session->lock);
     tw__graph_settle(session->graph);
     if (!key.failed)
         prepared = tw__map_get(&session->prepared, key.data, key.size);
@@ -304,7 +305,7 @@ TW_METHOD(session_run, "compat.v1._Session.run(self: session, fetches: list<obje
 
 TW_METHOD(session_close, "compat.v1._Session.close(self: session)", "Drops the state; the session can't be used any more.")
 {
-    pthread_mutex_lock(&args->self->lock);
+    tw__mutex_take(&args->self->lock);
     close_session(args->self);
     pthread_mutex_unlock(&args->self->lock);
     return TW_OK;

@@ -2,6 +2,7 @@
  * embedding program wants one. */
 #include <thalweg.h>
 
+#include "base/pause.h"
 #include "traced.h"
 
 #include "exec/internal.h"

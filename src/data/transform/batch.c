@@ -23,10 +23,9 @@ static tw_status batch_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     }
     tw__elements elements = { .count = count };
     tw_status status = TW_OK;
-    int64_t rounds = 0;
     while (status == TW_OK && (int64_t)elements.size < self->size) {
         tw_tensor **room = tw__elements_room(&elements);
-        status = room ? tw__data_breathe(&rounds) : tw__error_status();
+        status = room ? tw__pause() : tw__error_status();
         bool over = false;
         if (status == TW_OK)
             status = tw__cursor_next(cursor->input, room, &over);

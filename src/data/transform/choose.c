@@ -27,9 +27,8 @@ static void choose_destroy(void *pointer)
 static tw_status filter_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     const choose_dataset *self = (const choose_dataset *)cursor->dataset;
-    int64_t rounds = 0;
     for (;;) {
-        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__pause());
         TW_TRY(tw__cursor_next(cursor->input, element, end));
         if (*end)
             return TW_OK;
@@ -180,12 +179,11 @@ static tw_status reduce_with(tw__kernel *kernel, tw__cursor *cursor, const tw__d
     int inner = cursor->dataset->count;
     tw_tensor **space = tw__alloc_array((size_t)(inner + states) + 1, sizeof *space), **next = space ? space + inner : NULL;
     tw_status status = space ? TW_OK : tw__error_status();
-    int64_t rounds = 0;
     bool end = false;
     if (status == TW_OK && f->function->output_count != states)
         status = TW_OP_FAIL(kernel, TW_INVALID_ARGUMENT, "%s gives %d tensors, expected %d of state", f->function->name, f->function->output_count, states);
     while (status == TW_OK && !end) {
-        status = tw__data_breathe(&rounds);
+        status = tw__pause();
         if (status == TW_OK)
             status = tw__cursor_next(cursor, space, &end);
         if (status != TW_OK || end)

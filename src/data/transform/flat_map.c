@@ -128,10 +128,9 @@ static tw_status flat_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     flat_cursor *c = (flat_cursor *)cursor;
     const flat_dataset *self = (const flat_dataset *)cursor->dataset;
-    int64_t rounds = 0;
     while (!c->input_ended || c->open) {
         turn *t = &c->turns[c->at];
-        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__pause());
         if (t->cursor || t->ahead) {
             TW_TRY(t->ahead ? tw__workers_next(t->ahead, element, end) : tw__cursor_next(t->cursor, element, end));
             if (!*end) {

@@ -112,9 +112,8 @@ static tw_status element_bytes(const tw_tensor *tensor, tw__text *text)
 static tw_status unique_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     unique_cursor *c = (unique_cursor *)cursor;
-    int64_t rounds = 0;
     for (;;) {
-        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__pause());
         TW_TRY(tw__cursor_next(cursor->input, element, end));
         if (*end)
             return TW_OK;
@@ -178,9 +177,8 @@ TW_CLASS(dataset_unique, "data._UniqueDataset(input_dataset: dataset) -> dataset
 
 static tw_status ignore_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
-    int64_t rounds = 0;
     for (;;) {
-        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__pause());
         tw_status status = tw__data_plain_error(tw__cursor_next(cursor->input, element, end));
         if (status == TW_OK || status == TW_FOREIGN_ERROR || status == TW_RESOURCE_EXHAUSTED)
             return status;

@@ -21,9 +21,8 @@ static tw_status pass(tw__cursor *cursor, tw_tensor **element, bool *end)
 /* Steps over `count` elements. */
 static tw_status step_over(tw__cursor *input, tw_tensor **element, int64_t count, bool *end)
 {
-    int64_t rounds = 0;
     for (int64_t i = 0; i < count && !*end; i++) {
-        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__pause());
         TW_TRY(tw__cursor_next(input, element, end));
         if (!*end)
             tw__element_end(element, input->dataset->count);

@@ -113,10 +113,9 @@ static tw_status directed_next(tw__cursor *cursor, tw_tensor **element, bool *en
 {
     several_cursor *c = (several_cursor *)cursor;
     const several_dataset *self = (const several_dataset *)cursor->dataset;
-    int64_t rounds = 0;
     for (;;) {
         tw_tensor *chosen = NULL;
-        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__pause());
         bool open = false;
         for (int i = 1; i < self->input_count; i++)
             open |= !c->inputs[i]->ended;

@@ -48,9 +48,8 @@ static tw_tensor **place_of(shuffle_cursor *c, const shuffle_dataset *self, uint
 
 static tw_status fill(shuffle_cursor *c, const shuffle_dataset *self)
 {
-    int64_t rounds = 0;
     while (!c->input_ended && (self->buffer_size < 0 || c->end - c->start < (uint64_t)self->buffer_size)) {
-        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__pause());
         if (self->buffer_size < 0 || c->end < (uint64_t)self->buffer_size) {
             tw_tensor **room = tw__elements_room(&c->buffer);
             if (!room)

@@ -66,9 +66,8 @@ static tw_status window_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     window_cursor *c = (window_cursor *)cursor;
     const window_dataset *self = (const window_dataset *)cursor->dataset;
-    int64_t rounds = 0;
     while (!c->input_ended && (int64_t)c->buffer.size < span(self)) {
-        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__pause());
         tw_tensor **room = tw__elements_room(&c->buffer);
         if (!room)
             return tw__error_status();
@@ -296,9 +295,8 @@ static tw_status grouped_next(tw__cursor *cursor, tw_tensor **element, bool *end
 {
     grouped_cursor *c = (grouped_cursor *)cursor;
     const grouped_dataset *self = (const grouped_dataset *)cursor->dataset;
-    int64_t rounds = 0;
     for (;;) {
-        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__pause());
         if (c->current) {
             TW_TRY(tw__cursor_next(c->current, element, end));
             if (!*end)
@@ -462,9 +460,8 @@ static tw_status unbatch_next(tw__cursor *cursor, tw_tensor **element, bool *end
 {
     unbatch_cursor *c = (unbatch_cursor *)cursor;
     int count = cursor->dataset->count;
-    int64_t rounds = 0;
     while (c->at >= c->rows) {
-        TW_TRY(tw__data_breathe(&rounds));
+        TW_TRY(tw__pause());
         TW_TRY(next_batch(c, count, end));
         if (*end)
             return TW_OK;

@@ -172,7 +172,7 @@ static tw_status append_new(tw__callback_list *list, const tw_class *class_row, 
 
 tw_status tw__callbacks_open(tw__callback_list *list, const tw__callback_setup *setup)
 {
-    *list = (tw__callback_list){ 0 };
+    *list = (tw__callback_list){ .lock = setup->lock };
     bool history = setup->history, progress = setup->progress;
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < setup->given.count; i++) {
@@ -211,10 +211,15 @@ tw_status tw__callbacks_tell(tw__callback_list *list, tw_event event, int64_t in
         return TW_OK;
     for (int i = 0; i < list->count; i++) {
         tw_callback *callback = list->items[i];
-        if (callback->foreign & TW_ON(event))
-            TW_TRY(tw__training_hook.callback_tell(callback, (int)event, index, logs));
-        else
+        if (callback->foreign & TW_ON(event)) {
+            int depth = list->lock ? tw__deep_leave(list->lock) : 0;
+            tw_status status = tw__training_hook.callback_tell(callback, (int)event, index, logs);
+            if (list->lock)
+                tw__deep_return(list->lock, depth);
+            TW_TRY(status);
+        } else {
             TW_TRY(tw__callback_own(callback, event, index, logs));
+        }
     }
     return TW_OK;
 }

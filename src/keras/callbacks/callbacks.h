@@ -41,6 +41,7 @@ typedef struct tw__callback_list {
     tw_callback **items; /* references */
     int count, capacity;
     uint32_t events;     /* that any of them listens to */
+    struct tw__deep_lock *lock;
 } tw__callback_list;
 typedef struct tw__callback_setup {
     tw_objects given;
@@ -48,6 +49,7 @@ typedef struct tw__callback_setup {
     tw_layer *model;
     int verbose;
     int64_t epochs, steps; /* steps -1: not known */
+    struct tw__deep_lock *lock; /* let go while an embedding language's callbacks run; or NULL */
 } tw__callback_setup;
 tw_status tw__callbacks_open(tw__callback_list *list, const tw__callback_setup *setup);
 void tw__callbacks_close(tw__callback_list *list);

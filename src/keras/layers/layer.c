@@ -5,6 +5,7 @@
  * A subclass of an embedding language sets foreign_call, and then goes through the same steps itself. */
 #include <thalweg/keras.h>
 
+#include "function/tracer.h"
 #include "graph/graph.h"
 #include "keras/constraints/constraints.h"
 #include "keras/initializers/initializers.h"
@@ -137,17 +138,25 @@ tw_tensor *tw__layer_input(tw_layer *layer, tw_tensor *input)
     return tw__call(&tw__op_Cast, &input, 1, &target, 1);
 }
 
-tw_status tw__layer_build(tw_layer *layer, const tw_shape *input_shape)
+static tw_status build(tw_layer *layer, const tw_shape *input_shape)
 {
-    if (layer->built)
-        return TW_OK;
     const tw__layer_methods *methods = tw__methods(layer);
     if (methods->build)
         TW_TRY(methods->build(layer, input_shape));
     TW_TRY(tw__layer_find_activity_regularizer(layer));
-    layer->built = true;
     tw__layer_built_for(layer, tw__shape_value(input_shape));
+    layer->built = true;
     return TW_OK;
+}
+
+tw_status tw__layer_build(tw_layer *layer, const tw_shape *input_shape)
+{
+    if (layer->built)
+        return TW_OK;
+    tw__tracing_begin();
+    tw_status status = layer->built ? TW_OK : build(layer, input_shape); /* another thread may have built it meanwhile */
+    tw__tracing_end();
+    return status;
 }
 
 void tw__layer_built_for(tw_layer *layer, tw_value shapes)

@@ -1,4 +1,5 @@
 /* Calls of layers with several values: lists of inputs, states, masks. Such a layer's row has `arguments` and `call_values`. */
+#include "function/tracer.h"
 #include "keras/layers/layers.h"
 
 enum { MOST_ARGUMENTS = 8 };
@@ -102,16 +103,25 @@ static tw_value masks_of(const tw_value *inputs)
     return (tw_value){ .kind = TW_VALUE_LIST, .list = { items, inputs->list.count } };
 }
 
+static tw_status build_of_values(tw_layer *layer, const tw_value *given)
+{
+    const tw__layer_methods *methods = tw__methods(layer);
+    TW_TRY(methods->build_values(layer, given));
+    TW_TRY(tw__layer_find_activity_regularizer(layer));
+    layer->built = true;
+    return TW_OK;
+}
+
 static tw_status build(tw_layer *layer, const tw_value *given)
 {
     const tw__layer_methods *methods = tw__methods(layer);
     if (layer->built)
         return TW_OK;
     if (methods->build_values) {
-        TW_TRY(methods->build_values(layer, given));
-        TW_TRY(tw__layer_find_activity_regularizer(layer));
-        layer->built = true;
-        return TW_OK;
+        tw__tracing_begin();
+        tw_status status = layer->built ? TW_OK : build_of_values(layer, given);
+        tw__tracing_end();
+        return status;
     }
     tw_tensor *first = tw__value_first_tensor(&given[0]);
     tw_shape unknown = TW_UNKNOWN_SHAPE;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <strings.h>
 
+#include "graph/graph.h"
 #include "keras/models/training.h"
 
 tw__training_hooks tw__training_hook;
@@ -56,11 +57,10 @@ void tw__trainer_forget_steps(tw__trainer *t)
 {
     for (int i = 0; i < TW_MODES; i++) {
         tw__step step = t->steps[i];
-        t->steps[i] = (tw__step){ 0 };
+        t->steps[i] = (tw__step){ .names = step.names, .name_count = step.name_count }; /* of results that a pass still has */
         tw_release(step.concrete);
         tw_release(step.function);
         tw__free(step.specs);
-        tw__names_free(step.names, step.name_count);
     }
 }
 
@@ -93,6 +93,10 @@ static void trainer_clear(void *self)
     tw__set(&t->total, NULL);
     tw__set(&t->history, NULL);
     tw__trainer_forget_steps(t);
+    for (int i = 0; i < TW_MODES; i++) {
+        tw__names_free(t->steps[i].names, t->steps[i].name_count);
+        t->steps[i] = (tw__step){ 0 };
+    }
     for (int i = 0; i < was.list_count; i++)
         tw_release(was.list[i].metric);
     tw__free(was.list);
@@ -121,11 +125,34 @@ tw__trainer *tw__trainer_of(tw_layer *layer)
         tw__fail(TW_TYPE_ERROR, "a model is expected, got %s", layer ? tw_class_name(layer) : "NULL");
         return NULL;
     }
+    static tw__lock making = TW__LOCK;
+    tw__lock_take(&making);
     if (!model->trainer && (model->trainer = tw__object_new(&tw__trainer_class))) {
         model->trainer->model = layer;
         model->trainer->steps_per_execution = 1;
     }
-    return model->trainer;
+    tw__trainer *trainer = model->trainer;
+    tw__lock_give(&making);
+    return trainer;
+}
+
+tw_status tw__trainer_begin(tw__trainer *t, const char *what, int own)
+{
+    if (tw__in_graph() && !tw__in_lasting())
+        return tw__fail(TW_RUNTIME_ERROR, "Detected a call to `Model.%s` inside a `tf.function`. `Model.%s is a high-level endpoint that manages its own "
+                        "`tf.function`. Please move the call to `Model.%s` outside of all enclosing `tf.function`s. Note that you can call a `Model` "
+                        "directly on `Tensor`s inside a `tf.function` like: `model(x)`.", what, what, what);
+    tw__deep_take(&t->lock);
+    if (t->own != own) {
+        tw__trainer_forget_steps(t);
+        t->own = own;
+    }
+    return TW_OK;
+}
+
+void tw__trainer_end(tw__trainer *t)
+{
+    tw__deep_give(&t->lock);
 }
 
 tw_status tw__trainer_check(tw_layer *model, const char *what)

@@ -2,6 +2,7 @@
  * traces in that language take it when they come. */
 #include <math.h>
 
+#include "base/pause.h"
 #include "keras/models/fit.h"
 
 /* ---- one epoch ---- */
@@ -75,8 +76,7 @@ tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
             break;
         TW_TRY(tell(p, begins[p->mode] + 1, step + done - 1));
         step += done;
-        if (tw__interrupt_hook)
-            TW_TRY(tw__interrupt_hook());
+        TW_TRY(tw__pause());
         if (p->mode == TW_TRAIN_MODE && p->trainer->stop_training)
             break;
     }
@@ -221,7 +221,7 @@ tw_callback *tw__fit_run(tw__fit *f)
     t->train_count = 0;
     t->resume_epoch = -1;
     if (status == TW_OK)
-        status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = f->callbacks, .history = true, .progress = f->verbose != 0,
+        status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = f->callbacks, .history = true, .lock = &t->lock, .progress = f->verbose != 0,
                                                                        .model = t->model, .verbose = f->verbose, .epochs = f->epochs, .steps = limit });
     tw_callback *history = NULL;
     for (int i = 0; i < callbacks.count; i++) {
@@ -233,10 +233,9 @@ tw_callback *tw__fit_run(tw__fit *f)
         tw__pass pass = { .trainer = t, .mode = TW_TRAIN_MODE, .feed = &f->feed, .callbacks = &callbacks, .limit = limit, .rounds = 1,
                           .most_rounds = rounds, .epochs = rounds };
         tw__set(&t->history, history);
-        void *lock = tw__wait_begin_hook ? tw__wait_begin_hook() : NULL;
+        void *lock = tw__wait_begin();
         status = run_epochs(f, &pass, &callbacks);
-        if (tw__wait_end_hook)
-            tw__wait_end_hook(lock);
+        tw__wait_end(lock);
         tw__pass_end(&pass);
     }
     history = status == TW_OK ? tw_retain(history) : NULL;
@@ -255,12 +254,11 @@ tw_status tw__evaluate_run(tw__trainer *t, tw__feed *feed, int64_t steps, int ve
     int64_t limit;
     tw__callback_list callbacks;
     TW_TRY(tw__pass_limit(feed, steps, "evaluate", &limit));
-    TW_TRY(tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = given, .history = true, .progress = verbose != 0, .model = t->model,
+    TW_TRY(tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = given, .history = true, .lock = &t->lock, .progress = verbose != 0, .model = t->model,
                                                                  .verbose = verbose, .epochs = 1, .steps = limit }));
-    void *lock = tw__wait_begin_hook ? tw__wait_begin_hook() : NULL;
+    void *lock = tw__wait_begin();
     tw_status status = tw__evaluate(t, feed, limit, &callbacks, logs);
-    if (tw__wait_end_hook)
-        tw__wait_end_hook(lock);
+    tw__wait_end(lock);
     tw__callbacks_close(&callbacks);
     return status;
 }

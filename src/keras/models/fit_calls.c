@@ -24,17 +24,13 @@ static tw_status check_parts(const char *who, tw__parts parts, tw_tensors data, 
                                    parts.y, parts.weights);
 }
 
-/* The trainer, for a model that does these things itself. */
-static tw__trainer *trainer_for(tw_layer *model, int64_t own, bool compiled)
+/* The trainer, between here and tw__trainer_end this thread's. */
+static tw__trainer *trainer_for(tw_layer *model, const char *what, int64_t own)
 {
-    if (compiled && tw__trainer_check(model, "fit") != TW_OK)
+    if (tw__trainer_check(model, "fit") != TW_OK)
         return NULL;
     tw__trainer *t = tw__trainer_of(model);
-    if (t && t->own != (int)own) {
-        tw__trainer_forget_steps(t);
-        t->own = (int)own;
-    }
-    return t;
+    return t && tw__trainer_begin(t, what, (int)own) == TW_OK ? t : NULL;
 }
 
 TW_METHOD(model_forget_steps, "keras.Model._forget_steps(self: layer)", "The steps are traced anew: the data have another structure.")
@@ -42,7 +38,9 @@ TW_METHOD(model_forget_steps, "keras.Model._forget_steps(self: layer)", "The ste
     tw__trainer *t = tw__trainer_of(args->self);
     if (!t)
         return tw__error_status();
+    tw__deep_take(&t->lock);
     tw__trainer_forget_steps(t);
+    tw__deep_give(&t->lock);
     return TW_OK;
 }
 
@@ -81,12 +79,12 @@ TW_METHOD(model_fit_flat,
     tw__fit fit = { .epochs = args->epochs, .initial_epoch = args->initial_epoch, .steps_per_epoch = args->steps_per_epoch,
                     .validation_steps = args->validation_steps, .validation_freq = args->validation_freq, .freq_is_list = args->freq_is_list,
                     .verbose = (int)args->verbose, .callbacks = args->callbacks };
-    if (!(fit.trainer = trainer_for(args->self, args->own, true)))
-        return NULL;
     if (fit.validation_freq.count == 1 && !fit.freq_is_list && fit.validation_freq.items[0] < 1) {
         tw__fail(TW_VALUE_ERROR, "`validation_freq` can not be less than 1.");
         return NULL;
     }
+    if (!(fit.trainer = trainer_for(args->self, "fit", args->own)))
+        return NULL;
     tw__feed_options training = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .parts = parts_of(args->parts),
                                   .batch_size = args->batch_size, .steps = args->steps_per_epoch, .rows = -1, .shuffle = !args->no_shuffle, .class_weight = &args->class_weight };
     tw__feed_options validation = { .arrays = args->validation_dataset ? NULL : args->validation.items, .dataset = args->validation_dataset,
@@ -110,6 +108,7 @@ TW_METHOD(model_fit_flat,
         status = tw__feed_open(&fit.validation, &validation, "fit: validation_data");
     tw_callback *history = status == TW_OK ? tw__fit_run(&fit) : NULL;
     tw__fit_end(&fit);
+    tw__trainer_end(fit.trainer);
     return history;
 }
 
@@ -120,7 +119,7 @@ TW_METHOD(model_evaluate_flat,
           "verbose: int = 1, steps: int = None, callbacks: list<callback> = None) -> value",
           "The loss and the metrics over all batches, by name.")
 {
-    tw__trainer *t = trainer_for(args->self, args->own, true);
+    tw__trainer *t = trainer_for(args->self, "evaluate", args->own);
     tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .parts = parts_of(args->parts),
                                  .batch_size = args->batch_size, .steps = args->steps, .rows = -1 };
     tw__feed feed = { 0 };
@@ -131,6 +130,8 @@ TW_METHOD(model_evaluate_flat,
     if (status == TW_OK)
         status = tw__evaluate_run(t, &feed, args->steps, (int)args->verbose, args->callbacks, &logs);
     tw__feed_close(&feed);
+    if (t)
+        tw__trainer_end(t);
     if (status == TW_OK)
         return tw__dict_take(&logs);
     tw__logs_free(&logs);
@@ -175,11 +176,14 @@ TW_METHOD(model_on_batch,
           "reset_metrics: bool = True) -> value",
           "One step of training (0) or evaluation (1) over a batch; the metrics by name.")
 {
-    tw__trainer *t = trainer_for(args->self, args->own, true);
+    const char *what = args->mode ? "test_on_batch" : "train_on_batch";
     tw__feed_options options = { .arrays = args->data.items, .parts = parts_of(args->parts), .class_weight = &args->class_weight };
-    if (!t || check_parts("train_on_batch", options.parts, args->data, NULL) != TW_OK)
+    tw__trainer *t = check_parts(what, options.parts, args->data, NULL) == TW_OK ? trainer_for(args->self, what, args->own) : NULL;
+    if (!t)
         return (tw_value){ .kind = TW_VALUE_NONE };
-    return on_batch(t, args->mode ? TW_TEST_MODE : TW_TRAIN_MODE, &options, !args->no_reset_metrics);
+    tw_value logs = on_batch(t, args->mode ? TW_TEST_MODE : TW_TRAIN_MODE, &options, !args->no_reset_metrics);
+    tw__trainer_end(t);
+    return logs;
 }
 
 /* ---- small properties ---- */

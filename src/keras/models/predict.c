@@ -1,4 +1,5 @@
 /* Model.predict and predict_on_batch: the model over all rows of arrays or all batches of a dataset. */
+#include "base/pause.h"
 #include "keras/models/fit.h"
 
 /* The outputs of batches, one behind the other. */
@@ -78,12 +79,12 @@ static tw_tensors predict(tw__trainer *t, const tw__feed_options *options, int64
     if (status == TW_OK && !feed.dataset && limit > feed.steps)
         limit = feed.steps;
     if (status == TW_OK)
-        status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = given, .history = true, .progress = verbose != 0, .model = t->model,
+        status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = given, .history = true, .lock = &t->lock, .progress = verbose != 0, .model = t->model,
                                                                        .verbose = verbose, .epochs = 1, .steps = limit });
     if (status == TW_OK) {
         tw__pass pass = { .trainer = t, .mode = TW_PREDICT_MODE, .feed = &feed, .callbacks = &callbacks, .limit = limit, .rounds = 1, .most_rounds = 1,
                           .epochs = 1, .each = keep, .outputs = show, .context = &all };
-        void *lock = tw__wait_begin_hook ? tw__wait_begin_hook() : NULL;
+        void *lock = tw__wait_begin();
         status = tw__callbacks_tell(&callbacks, TW_PREDICT_BEGIN, 0, &none);
         if (status == TW_OK)
             status = tw__feed_begin(&feed, limit);
@@ -93,8 +94,7 @@ static tw_tensors predict(tw__trainer *t, const tw__feed_options *options, int64
             status = tw__fail(TW_VALUE_ERROR, "Unexpected result of `predict_function` (Empty batch_outputs). The dataset has no elements.");
         if (status == TW_OK)
             status = tw__callbacks_tell(&callbacks, TW_PREDICT_END, 0, &none);
-        if (tw__wait_end_hook)
-            tw__wait_end_hook(lock);
+        tw__wait_end(lock);
         tw__pass_end(&pass);
     }
     tw__callbacks_close(&callbacks);
@@ -119,10 +119,9 @@ TW_METHOD(model_predict_flat,
     tw__trainer *t = tw__trainer_of(args->self);
     if (!t)
         return (tw_tensors){ NULL, 0 };
-    if (t->own != (int)args->own) {
-        tw__trainer_forget_steps(t);
-        t->own = (int)args->own;
-    }
+    if (tw__trainer_begin(t, "predict", (int)args->own) != TW_OK)
+        return (tw_tensors){ NULL, 0 };
+    tw__trainer_end(t);
     tw__feed_options options = { .arrays = args->dataset ? NULL : args->data.items, .dataset = args->dataset, .batch_size = args->batch_size, .steps = args->steps, .rows = -1,
                                  .parts = { .x = (int)args->count, .y = (int)args->ignored } };
     if (!args->dataset && args->data.count != args->count) {

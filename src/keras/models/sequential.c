@@ -2,6 +2,7 @@
  *
  * If the first layer says its input's shape, every layer is built when it is added; else all are at the first call. Names of variables have no
  * model in front. Children in checkpoints, per layer i: "layer_with_weights-K" (K counts those with weights), then "layer-i". */
+#include "function/tracer.h"
 #include "graph/graph.h"
 #include "keras/keras.h"
 #include "keras/models/functional.h"
@@ -10,7 +11,7 @@ typedef struct sequential {
     tw__model model;
     tw_layer **layers; /* references */
     size_t count, capacity;
-    bool settled;  /* input and output shape are known, and the children are those of built layers */
+    _Atomic bool settled; /* input and output shape are known, and the children are those of built layers */
     bool inferred; /* from the first call's input */
     tw_layer *input; /* the InputLayer, once the input's shape is known; a reference, or NULL */
     tw_keras_tensor **tensors; /* what goes in and what each layer gives, as far as they are connected; references */
@@ -244,28 +245,53 @@ static tw_status connect_known(sequential *self)
     return TW_OK;
 }
 
-static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training)
+static tw_tensor *call_layers(sequential *model, tw_tensor *input, int training)
 {
-    sequential *model = (sequential *)self;
     tw_tensor *x = tw_retain(input);
-    for (size_t i = 0; !model->settled && training == 1 && i < model->count; i++)
-        count_call_of(model->layers[i]);
     for (size_t i = 0; x && i < model->count; i++) {
         tw_tensor *next = tw__layer_call(model->layers[i], x, training);
         tw_release(x);
         x = next;
     }
-    if (x && model->settled && model->inferred) {
+    return x;
+}
+
+/* The first call, which says the shapes. */
+static tw_tensor *call_unsettled(sequential *model, tw_tensor *input, int training)
+{
+    for (size_t i = 0; training == 1 && i < model->count; i++)
+        count_call_of(model->layers[i]);
+    tw_tensor *x = call_layers(model, input, training);
+    if (!x || !model->count)
+        return x;
+    model->input_shape = input->shape;
+    model->output_shape = x->shape;
+    model->inferred = true;
+    model->settled = true;
+    if (name_input(model) == TW_OK && connect_known(model) == TW_OK && retrack(model) == TW_OK)
+        return x;
+    tw_release(x);
+    return NULL;
+}
+
+static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training)
+{
+    sequential *model = (sequential *)self;
+    if (!model->settled) {
+        tw__tracing_begin();
+        bool first = !model->settled; /* another thread may have called it meanwhile */
+        tw_tensor *output = first ? call_unsettled(model, input, training) : NULL;
+        tw__tracing_end();
+        if (first)
+            return output;
+    }
+    tw_tensor *x = call_layers(model, input, training);
+    if (x && model->inferred) {
+        static tw__lock shapes_lock = TW__LOCK;
+        tw__lock_take(&shapes_lock);
         relax(&model->input_shape, &input->shape);
         relax(&model->output_shape, &x->shape);
-    } else if (x && !model->settled && model->count) {
-        model->input_shape = input->shape;
-        model->output_shape = x->shape;
-        model->settled = model->inferred = true;
-        if (name_input(model) != TW_OK || connect_known(model) != TW_OK || retrack(model) != TW_OK) {
-            tw_release(x);
-            return NULL;
-        }
+        tw__lock_give(&shapes_lock);
     }
     return x;
 }

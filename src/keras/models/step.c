@@ -457,10 +457,7 @@ static bool fits(const tw__step *step, tw_tensor *const *batch, const tw_spec *s
     return true;
 }
 
-/* Threads may predict with one model at the same time: the steps' graphs are read and set under a lock, which is not held while one is traced. */
-static tw__lock steps_lock = TW__LOCK;
-
-/* The graph for batches like this; a new reference. */
+/* The graph for batches like this; a new reference. Under the lock. */
 static tw__function *find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, int count)
 {
     static const struct {
@@ -468,17 +465,11 @@ static tw__function *find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const 
         const char *name;
     } kinds[TW_MODES] = { { train_body, "train_function" }, { test_body, "test_function" }, { predict_body, "predict_function" } };
     tw__step *step = &t->steps[mode];
-    tw__lock_take(&steps_lock);
-    tw__function *known = fits(step, batch, specs, count) ? tw_retain(step->concrete) : NULL;
-    tw_function *present = tw_retain(step->function);
-    tw__lock_give(&steps_lock);
-    tw_auto tw_function *function = present || known ? present : tw_function_new(kinds[mode].body, t, .name = kinds[mode].name);
-    if (known)
-        return known;
-    tw__lock_take(&steps_lock);
+    if (fits(step, batch, specs, count))
+        return tw_retain(step->concrete);
     if (!step->function)
-        step->function = tw_retain(function);
-    tw__lock_give(&steps_lock);
+        step->function = tw_function_new(kinds[mode].body, t, .name = kinds[mode].name);
+    tw_auto tw_function *function = tw_retain(step->function);
     tw_spec *copy = function ? tw__alloc_array((size_t)count + 1, sizeof *copy) : NULL;
     for (int i = 0; copy && i < count; i++) {
         copy[i] = (tw_spec){ batch[i]->dtype, specs[i].shape };
@@ -490,23 +481,16 @@ static tw__function *find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const 
         tw__free(copy);
         return NULL;
     }
-    tw__lock_take(&steps_lock);
-    tw__function *before = step->concrete;
-    tw_spec *specs_before = step->specs;
+    tw_release(step->concrete);
+    tw__free(step->specs);
     step->concrete = tw_retain(found);
     step->specs = copy;
     step->spec_count = count;
-    tw__lock_give(&steps_lock);
-    tw_release(before);
-    tw__free(specs_before);
     return found;
 }
 
-static tw_status run_traced(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, int inputs, tw_tensor ***results, int *count)
+static tw_status run_traced(tw__function *f, tw_tensor *const *batch, tw_tensor ***results, int *count)
 {
-    tw_auto tw__function *f = find_graph(t, mode, batch, specs, inputs);
-    if (!f)
-        return tw__error_status();
     *count = f->output_count;
     if (!(*results = tw__alloc_array((size_t)*count + 1, sizeof **results)))
         return tw__error_status();
@@ -518,32 +502,36 @@ static tw_status run_traced(tw__trainer *t, tw__mode mode, tw_tensor *const *bat
     return status;
 }
 
+/* Under the lock: the step's graph; or, if there shall be none, the step runs. */
+static tw_status prepare(tw__trainer *t, tw__mode mode, const tw__split *split, tw__parts parts, tw__function **f, tw_tensor ***results, int *count)
+{
+    tw__step *step = &t->steps[mode];
+    if (memcmp(&step->parts, &parts, sizeof parts) != 0) { /* the same tensors may mean other things */
+        tw__set(&step->function, NULL);
+        tw__set(&step->concrete, NULL);
+        step->parts = parts;
+    }
+    if (t->run_eagerly) {
+        tw_tensors given = run_step(t, mode, (tw_tensors){ (tw_tensor **)split->batch, split->count });
+        *results = given.items;
+        *count = (int)given.count;
+        return given.count < 0 ? tw__error_status() : TW_OK;
+    }
+    *f = find_graph(t, mode, split->batch, split->specs, split->count);
+    return *f ? TW_OK : tw__error_status();
+}
+
 tw_status tw__trainer_step(tw__trainer *t, tw__mode mode, tw_tensor *const *batch, const tw_spec *specs, tw__parts parts,
                            tw_tensor ***results, int *count)
 {
-    tw__step *step = &t->steps[mode];
-    int inputs = parts.x + parts.y + parts.weights;
-    tw__lock_take(&steps_lock);
-    bool other = memcmp(&step->parts, &parts, sizeof parts) != 0; /* the same tensors may mean other things */
-    tw_auto tw_function *function = other ? step->function : NULL;
-    tw_auto tw__function *concrete = other ? step->concrete : NULL;
-    if (other) {
-        step->function = NULL;
-        step->concrete = NULL;
-        step->parts = parts;
-    }
-    tw__lock_give(&steps_lock);
     tw__split split = { 0 };
-    TW_TRY(tw__replicas_split(t, batch, specs, inputs, &split));
-    tw_status status = TW_OK;
-    if (t->run_eagerly) {
-        tw_tensors given = run_step(t, mode, (tw_tensors){ (tw_tensor **)split.batch, split.count });
-        status = given.count < 0 ? tw__error_status() : TW_OK;
-        *results = given.items;
-        *count = (int)given.count;
-    } else {
-        status = run_traced(t, mode, split.batch, split.specs, split.count, results, count);
-    }
+    tw_auto tw__function *f = NULL;
+    TW_TRY(tw__replicas_split(t, batch, specs, parts.x + parts.y + parts.weights, &split));
+    tw__deep_take(&t->lock);
+    tw_status status = prepare(t, mode, &split, parts, &f, results, count);
+    tw__deep_give(&t->lock);
+    if (status == TW_OK && f)
+        status = run_traced(f, split.batch, results, count);
     tw__replicas_split_end(&split);
     return status;
 }

@@ -7,6 +7,7 @@
 #ifndef TW_TRAINING_H
 #define TW_TRAINING_H
 
+#include "base/deep_lock.h"
 #include "data/data.h"
 #include "keras/callbacks/callbacks.h"
 #include "keras/losses/losses.h"
@@ -57,8 +58,11 @@ typedef struct tw__frozen {
     bool trainable;
 } tw__frozen;
 
+/* One thread trains or evaluates with a model at a time: metrics and steps are one state. Threads that predict share it only while they look for
+ * the step's graph. */
 struct tw__trainer {
     tw_object object;
+    tw__deep_lock lock;            /* let go while an embedding language's callbacks run: they may wait for other threads */
     tw_layer *model;               /* whose it is; not held */
     bool compiled, run_eagerly, stop_training;
     int64_t steps_per_execution, train_count, test_count;
@@ -88,6 +92,9 @@ struct tw__trainer {
 
 /* ---- compile.c ---- */
 tw__trainer *tw__trainer_of(tw_layer *model); /* made if there is none; NULL: an error */
+/* Takes the lock, and notes what the embedding language does itself. Refuses calls inside of a function that is traced. */
+tw_status tw__trainer_begin(tw__trainer *trainer, const char *what, int own);
+void tw__trainer_end(tw__trainer *trainer);
 tw_status tw__trainer_check(tw_layer *model, const char *what); /* it is a model, and compiled */
 void tw__trainer_forget_steps(tw__trainer *trainer);
 /* How many outputs there are, and their names (or NULL); once. */

@@ -1,6 +1,4 @@
 /* Lists and their stores; see list.h. */
-#include <sched.h>
-
 #include "kernel/kernel.h"
 #include "op/list/list.h"
 
@@ -24,13 +22,12 @@ const tw_class tw__list_class = { .name = "TensorList", .size = sizeof(tw__list)
 
 static void lock(tw__list_store *store)
 {
-    while (atomic_flag_test_and_set_explicit(&store->lock, memory_order_acquire))
-        sched_yield();
+    tw__hold_take(&store->lock);
 }
 
 static void unlock(tw__list_store *store)
 {
-    atomic_flag_clear_explicit(&store->lock, memory_order_release);
+    tw__hold_give(&store->lock);
 }
 
 static tw_status reserve(tw__list_store *store, int64_t count)

@@ -10,7 +10,7 @@
 
 typedef struct tw__list_store {
     tw_object object;
-    atomic_flag lock;
+    _Atomic uint32_t lock; /* tw__hold_take */
     tw_tensor **items;   /* NULL: none yet */
     uint64_t *ages;      /* per item: when it came */
     size_t item_capacity, age_capacity;

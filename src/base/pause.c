@@ -1,0 +1,59 @@
+/* Waiting and stopping; see pause.h. */
+#include <time.h>
+
+#include "base/pause.h"
+
+enum { PAUSE_MILLISECONDS = 50 };
+
+static void *(*begin_hook)(void);
+static void (*end_hook)(void *state);
+tw_status (*tw__interrupt_hook)(void);
+_Thread_local const _Atomic bool *tw__stop_flag;
+_Thread_local bool tw__was_interrupted;
+
+void tw__wait_hooks(void *(*begin)(void), void (*end)(void *state))
+{
+    begin_hook = begin;
+    end_hook = end;
+}
+
+void *tw__wait_begin(void)
+{
+    return begin_hook ? begin_hook() : NULL;
+}
+
+void tw__wait_end(void *state)
+{
+    if (end_hook)
+        end_hook(state);
+}
+
+void tw__mutex_take(pthread_mutex_t *mutex)
+{
+    if (pthread_mutex_trylock(mutex) == 0)
+        return;
+    void *state = tw__wait_begin();
+    pthread_mutex_lock(mutex);
+    tw__wait_end(state);
+}
+
+tw_status tw__interrupted(void)
+{
+    if (tw__stop_flag)
+        return atomic_load(tw__stop_flag) ? tw__fail(TW_CANCELLED, "the result is not wanted any more") : TW_OK;
+    tw_status status = tw__interrupt_hook ? tw__interrupt_hook() : TW_OK;
+    tw__was_interrupted |= status != TW_OK;
+    return status;
+}
+
+tw_status tw__pause(void)
+{
+    static _Thread_local int64_t last;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    int64_t milliseconds = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (milliseconds - last < PAUSE_MILLISECONDS)
+        return TW_OK;
+    last = milliseconds;
+    return tw__interrupted();
+}

@@ -330,6 +330,7 @@ def _later(modules, fill, known=None):
                 if name in module.__dict__ or module.__dict__.get("__getattr__", get) is not get:
                     return getattr(module, name)
             raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
+        get.waits = True
         module.__getattr__ = get
         return module, get
     getters = [getter(module) for module in modules]
@@ -362,6 +363,8 @@ def _data_later():
     rows = {name: value for name, value in data.__dict__.items() if not name.startswith("__")}  # noqa: F821
     for name in rows:
         delattr(data, name)  # noqa: F821
+    data._rows = type(_sys)("rows")  # noqa: F821
+    data._rows.__dict__.update(rows)  # noqa: F821
 
     def fill():
         from thalweg._data import namespace
@@ -476,3 +479,19 @@ def _training_later():
 
 
 _training_later()
+
+
+def _one_at_a_time():
+    """What is loaded late is loaded by one thread at a time: two that import modules which need each other would find halves of them."""
+    def waiting(get):
+        def found(name):
+            with _loading:
+                return get(name)
+        return found
+    for name, module in list(_sys.modules.items()):
+        get = module.__dict__.get("__getattr__") if (name + ".").startswith(__name__ + ".") else None
+        if get and not getattr(get, "waits", False):
+            module.__getattr__ = waiting(get)
+
+
+_one_at_a_time()

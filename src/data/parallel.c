@@ -360,15 +360,14 @@ static tw_status pause_threads(tw__workers *w)
     if (left_behind(w))
         return tw__fail(TW_FAILED_PRECONDITION, "%s: its threads are those of the process that this one was forked from",
                         tw_class_name(w->dataset));
-    void *held = tw__wait_begin_hook ? tw__wait_begin_hook() : NULL;
+    void *held = tw__wait_begin();
     tw_status status = TW_OK;
     pthread_mutex_lock(&w->lock);
     w->paused = true;
     while (status == TW_OK && w->active)
         status = wait_ready(w);
     pthread_mutex_unlock(&w->lock);
-    if (held)
-        tw__wait_end_hook(held);
+    tw__wait_end(held);
     return status;
 }
 

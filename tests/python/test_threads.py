@@ -121,7 +121,7 @@ def work(number):
 threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
 [t.start() for t in threads]
 [t.join() for t in threads]
-wrong = [(name, [f[name] for f in found]) for name in names if any(f[name] is not found[0][name] or isinstance(f[name], BaseException) for f in found)]
+wrong = [(name, [f[name] for f in found]) for name in names if any(type(f[name]) is not type(found[0][name]) or isinstance(f[name], BaseException) for f in found)]
 assert not wrong, (len(wrong), wrong[:5])
 print(len(names))
 """

@@ -8,7 +8,6 @@ import thalweg as tf
 def fill(found):
     """`found`: what the class rows gave to the module, by name."""
     data = tf.data
-    data._rows = types.SimpleNamespace(**found)
     data.__dict__.update(found)
     from thalweg._data import dataset, iterators, structure
     dataset.rows = data._rows

@@ -155,23 +155,26 @@ TW_API(eye,
     }
     if (tw__in_graph())
         return eye_in_graph(args, rows, columns);
-    tw__outside outside = tw__outside_begin();
-    tw_auto tw_tensor *flat_shape = tw__ints_tensor(&(int64_t){ rows < columns ? rows : columns }, 1, TW_INT64);
-    tw_auto tw_tensor *ones = flat_shape ? filled(flat_shape, args->dtype, true, NULL, "eye") : NULL;
-    tw__outside_end(outside);
-    tw_tensor *out = NULL;
     tw_shape shape = { .rank = (int32_t)args->batch_shape.count + 2 };
     for (int i = 0; i + 2 < shape.rank; i++)
         shape.dims[i] = args->batch_shape.items[i];
     shape.dims[shape.rank - 2] = rows;
     shape.dims[shape.rank - 1] = columns;
-    if (!ones || !(out = tw_tensor_new(args->dtype, shape, NULL)))
+    tw_tensor *out = tw_tensor_new(args->dtype, shape, NULL); /* first: a shape that is too large is refused before anything is made */
+    if (!out)
         return NULL;
+    tw__outside outside = tw__outside_begin();
+    tw_auto tw_tensor *single = tw__ints_tensor(&(int64_t){ 1 }, 1, TW_INT64), *one = single ? filled(single, args->dtype, true, NULL, "eye") : NULL;
+    tw__outside_end(outside);
+    if (!one) {
+        tw_release(out);
+        return NULL;
+    }
     size_t size = tw__element_size(args->dtype);
-    int64_t matrix = rows * columns;
+    int64_t matrix = rows * columns, diagonal = rows < columns ? rows : columns;
     for (int64_t b = 0; matrix && b < out->count / matrix; b++) {
-        for (int64_t i = 0; i < ones->count; i++)
-            memcpy((char *)out->data + (size_t)(b * matrix + i * (columns + 1)) * size, (const char *)ones->data + (size_t)i * size, size);
+        for (int64_t i = 0; i < diagonal; i++)
+            memcpy((char *)out->data + (size_t)(b * matrix + i * (columns + 1)) * size, one->data, size);
     }
     return out;
 }

@@ -76,62 +76,67 @@ TW_API(linalg_svd, "linalg.svd|compat.v1.svd(tensor: tensor, full_matrices: bool
     return items ? (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 3 } } : result;
 }
 
-/* The machine's precision in a dtype, and 10 times the longer side of x. */
-static double default_tolerance(const tw_tensor *x, double factor)
+/* ---- ranks and pseudo-inverses ---- */
+
+static tw_status check_matrix(const tw_tensor *x)
 {
-    int64_t m = tw__matrix_dim(&x->shape, 2), n = tw__matrix_dim(&x->shape, 1);
-    bool small = x->dtype == TW_FLOAT32 || x->dtype == TW_COMPLEX64;
-    double precision = small ? 1.1920928955078125e-07 : x->dtype == TW_FLOAT16 ? 0.0009765625 : 2.220446049250313e-16;
-    return factor * (double)(m > n ? m : n) * precision;
+    if (!tw__dtype_is_float(x->dtype))
+        return tw__fail(TW_TYPE_ERROR, "Input `a` must have `float`-like `dtype` (saw %s).", tw_dtype_name(x->dtype));
+    if (x->shape.rank >= 0 && x->shape.rank < 2)
+        return tw__fail(TW_VALUE_ERROR, "Input `a` must have at least 2 dimensions (saw: %d).", x->shape.rank);
+    return TW_OK;
 }
 
-static tw_status check_sides(const tw_tensor *x, const char *function)
+static double precision_of(tw_dtype dtype)
 {
-    if (tw__matrix_dim(&x->shape, 1) >= 0 && tw__matrix_dim(&x->shape, 2) >= 0)
-        return TW_OK;
-    return tw__fail(TW_UNIMPLEMENTED, "%s: the sizes of the matrices must be known while a function is traced, got shape %s", function,
-                    tw__shape_text(&x->shape));
+    return dtype == TW_FLOAT32 ? 0x1p-23 : dtype == TW_FLOAT16 ? 0x1p-10 : dtype == TW_BFLOAT16 ? 0x1p-7 : 0x1p-52;
+}
+
+/* The dtype's precision times the longer side of the matrices, times `factor`; of x's dtype. */
+static tw_tensor *default_tolerance(tw_tensor *x, double factor)
+{
+    int64_t m = tw__matrix_dim(&x->shape, 2), n = tw__matrix_dim(&x->shape, 1);
+    double each = factor * precision_of(x->dtype);
+    if (m >= 0 && n >= 0) {
+        double value = each * (double)(m > n ? m : n);
+        tw_auto tw_tensor *number = tw_tensor_new(TW_FLOAT64, TW_SCALAR, &value);
+        return number ? tw_cast(number, x->dtype) : NULL;
+    }
+    tw_auto tw_tensor *sides = tw__sizes_later(x, -2, 0);
+    tw_auto tw_tensor *longer = sides ? tw__reduce_axes(&tw__op_Max, sides, TW_INTS(0), false) : NULL, *number = longer ? tw_cast(longer, x->dtype) : NULL;
+    return number ? TW_GN(Mul, each, tw_retain(number)) : NULL;
 }
 
 TW_API(linalg_matrix_rank, "linalg.matrix_rank(a: tensor<T>, tol: tensor<T> = None, validate_args: bool = False, name: str = None) -> tensor",
-       "How many singular values of each matrix are greater than tol.")
+       "How many singular values of each matrix are greater than tol, which is broadcast against them.")
 {
-    if (!args->tol && check_sides(args->a, "matrix_rank") != TW_OK)
+    if (check_matrix(args->a) != TW_OK)
         return NULL;
-    tw_auto tw_tensor *s = real_values(only(singular(args->a, false, false), 0));
-    if (!s)
-        return NULL;
-    tw_auto tw_tensor *largest = tw__reduce_axes(&tw__op_Max, s, TW_INTS(-1), true);
-    tw_tensor *limit = NULL;
-    if (args->tol)
-        limit = args->tol->shape.rank ? tw__call_axis(&tw__op_ExpandDims, args->tol, -1, NULL, 0) : tw_retain(args->tol);
-    else if (largest)
-        limit = TW_GN(Mul, default_tolerance(args->a, 1), tw_retain(largest));
-    tw_auto tw_tensor *counts = TW_G2(Greater, tw_retain(s), limit);
+    tw_auto tw_tensor *s = only(singular(args->a, false, false), 0);
+    tw_auto tw_tensor *largest = s && !args->tol ? tw__reduce_axes(&tw__op_Max, s, TW_INTS(-1), true) : NULL;
+    tw_tensor *limit = args->tol ? tw_retain(args->tol) : largest ? TW_G2(Mul, default_tolerance(args->a, 1), tw_retain(largest)) : NULL;
+    tw_auto tw_tensor *counts = s && limit ? TW_G2(Greater, tw_retain(s), limit) : NULL;
     tw_auto tw_tensor *ones = counts ? TW_CALL(Cast, TW_IN(counts), TW_WITH(TW_A_TYPE("DstT", TW_INT32))) : NULL;
-    return tw__reduce_axes(&tw__op_Sum, ones, TW_INTS(-1), false);
+    return ones ? tw__reduce_axes(&tw__op_Sum, ones, TW_INTS(-1), false) : NULL;
 }
 
 TW_API(linalg_pinv, "linalg.pinv(a: tensor<T>, rcond: tensor<T> = None, validate_args: bool = False, name: str = None) -> tensor",
        "The pseudo-inverse of each matrix: singular values up to rcond times the greatest count as zero.")
 {
-    if (!args->rcond && check_sides(args->a, "pinv") != TW_OK)
+    if (check_matrix(args->a) != TW_OK)
         return NULL;
     tw_tensors all = singular(args->a, false, true);
     if (!all.items)
         return NULL;
-    tw_auto tw_tensor *s = real_values(tw_retain(all.items[0])), *largest = s ? tw__reduce_axes(&tw__op_Max, s, TW_INTS(-1), true) : NULL;
-    tw_tensor *factor = NULL;
-    if (args->rcond)
-        factor = args->rcond->shape.rank ? tw__call_axis(&tw__op_ExpandDims, args->rcond, -1, NULL, 0) : tw_retain(args->rcond);
-    else if (largest)
-        factor = tw__grad_constant(default_tolerance(args->a, 10), largest);
-    tw_auto tw_tensor *limit = TW_G2(Mul, factor, tw_retain(largest)), *counts = limit ? TW_BINARY(Greater, s, limit) : NULL;
-    tw_auto tw_tensor *never = s ? tw__grad_constant((double)INFINITY, s) : NULL;
-    tw_auto tw_tensor *safe = counts && never ? tw__call(&tw__op_SelectV2, TW_IN(counts, s, never), 3, NULL, 0) : NULL;
-    tw_auto tw_tensor *wide = safe && safe->dtype != args->a->dtype ? tw_cast(safe, args->a->dtype) : tw_retain(safe);
-    tw_tensor *columns = wide ? TW_G2(RealDiv, tw_retain(all.items[2]), tw__call_axis(&tw__op_ExpandDims, wide, -2, NULL, 0)) : NULL;
-    tw_tensor *result = tw__mm(columns, tw_retain(all.items[1]), false, true);
+    tw_tensor *s = all.items[0];
+    tw_auto tw_tensor *factor = args->rcond ? tw_retain(args->rcond) : default_tolerance(args->a, 10);
+    tw_auto tw_tensor *largest = factor ? tw__reduce_axes(&tw__op_Max, s, TW_INTS(-1), false) : NULL;
+    tw_auto tw_tensor *cutoff = largest ? TW_BINARY(Mul, factor, largest) : NULL;
+    tw_auto tw_tensor *counts = cutoff ? TW_G2(Greater, tw_retain(s), tw__call_axis(&tw__op_ExpandDims, cutoff, -1, NULL, 0)) : NULL;
+    tw_auto tw_tensor *never = counts ? tw__grad_constant((double)INFINITY, s) : NULL;
+    tw_auto tw_tensor *safe = never ? tw__call(&tw__op_SelectV2, TW_IN(counts, s, never), 3, NULL, 0) : NULL;
+    tw_tensor *columns = safe ? TW_G2(RealDiv, tw_retain(all.items[2]), tw__call_axis(&tw__op_ExpandDims, safe, -2, NULL, 0)) : NULL;
+    tw_tensor *result = columns ? tw__mm(columns, tw_retain(all.items[1]), false, true) : NULL;
     tw_tensors_free(&all);
     return result;
 }

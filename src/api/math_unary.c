@@ -15,7 +15,12 @@ TW_API(negative, "negative|math.negative(x: tensor, name: str = None) -> tensor"
 
 TW_API(sign, "sign|math.sign(x: tensor, name: str = None) -> tensor", "-1, 0 or 1 as the sign of each element is.")
 {
-    return TW_UNARY(Sign, args->x);
+    if (!tw__dtype_is_complex(args->x->dtype))
+        return TW_UNARY(Sign, args->x);
+    /* As TensorFlow writes it: the op's own gradient is zero, that of x / |x| is not. */
+    tw_auto tw_tensor *length = part_of(&tw__op_ComplexAbs, args->x);
+    tw_auto tw_tensor *divisor = length ? tw_cast(length, args->x->dtype) : NULL;
+    return divisor ? TW_BINARY(DivNoNan, args->x, divisor) : NULL;
 }
 
 TW_API(square, "square|math.square(x: tensor, name: str = None) -> tensor", "x * x, element by element.")

@@ -22,15 +22,6 @@ static tw_tensor *reshaped(tw_tensor *x, const tw_shape *shape)
     return TW_BINARY(Reshape, x, dims);
 }
 
-/* The sizes shape[begin:end] (end 0: to the last) of what has no known shape yet. */
-static tw_tensor *sizes_later(tw_tensor *x, int64_t begin, int64_t end)
-{
-    tw_auto tw_tensor *shape = tw__shape_as_tensor(x, TW_INT64), *from = tw__ints_tensor(&begin, 1, TW_INT32), *to = tw__ints_tensor(&end, 1, TW_INT32);
-    tw_auto tw_tensor *step = tw__ints_tensor(&(int64_t){ 1 }, 1, TW_INT32);
-    tw_attr to_the_last[] = { TW_A_INT("end_mask", 1) };
-    return shape && from && to && step ? tw__call(&tw__op_StridedSlice, TW_IN(shape, from, to, step), 4, to_the_last, end == 0 ? 1 : 0) : NULL;
-}
-
 /* [leading, last] of any shape of rank 1 and up. */
 static tw_tensor *as_matrix(tw_tensor *x)
 {
@@ -39,7 +30,7 @@ static tw_tensor *as_matrix(tw_tensor *x)
     if (!tw__shape_known(&x->shape)) {
         int64_t last = x->shape.rank > 0 ? x->shape.dims[x->shape.rank - 1] : -1;
         tw_auto tw_tensor *any = tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64);
-        tw_auto tw_tensor *columns = last > 0 ? tw__ints_tensor(&last, 1, TW_INT64) : sizes_later(x, -1, 0);
+        tw_auto tw_tensor *columns = last > 0 ? tw__ints_tensor(&last, 1, TW_INT64) : tw__sizes_later(x, -1, 0);
         return tw__reshape_to(tw_retain(x), TW_IN(any, columns), 2);
     }
     int64_t columns = x->shape.dims[x->shape.rank - 1], rows = 1;
@@ -67,7 +58,7 @@ static tw_tensor *finished(tw_tensor *loss, tw_tensor *logits)
     bool known = leading.rank >= 0 && tw__shape_known(&leading);
     tw_auto tw_tensor *shaped = !loss || leading.rank == 1 ? tw_retain(loss)
                                 : known                    ? reshaped(loss, &leading)
-                                                           : TW_G2(Reshape, tw_retain(loss), sizes_later(logits, 0, -1));
+                                                           : TW_G2(Reshape, tw_retain(loss), tw__sizes_later(logits, 0, -1));
     return shaped ? as_dtype(shaped, logits->dtype) : NULL;
 }
 

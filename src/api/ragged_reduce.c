@@ -1,5 +1,6 @@
 /* Reductions of ragged tensors over rows and along them; softmax of rows. Everything is made of segments, so that gradients work.
  */
+#include "api/api.h"
 #include "api/ragged.h"
 #include "api/ragged_call.h"
 #include "rows.h"
@@ -123,6 +124,12 @@ static void *flat_cast(tw__temps *t, void *value, tw_dtype dtype)
     return value ? tw__temp_with_flat(t, value, tw__temp_cast(t, tw__flat_values(value), dtype)) : NULL;
 }
 
+/* total / count as Python divides: of integers a float. */
+static void *flat_divide(tw__temps *t, void *total, void *count)
+{
+    return total && count ? tw__temp_with_flat(t, total, tw__temp(t, tw__true_divide(tw__flat_values(total), tw__flat_values(count)))) : NULL;
+}
+
 static void *flat_binary(tw__temps *t, const tw_op *op, void *a, void *b)
 {
     return a && b ? tw__temp_with_flat(t, a, tw__temp(t, tw__call(op, TW_IN(tw__flat_values(a), tw__flat_values(b)), 2, NULL, 0)))
@@ -138,14 +145,14 @@ static void *mean(tw__temps *t, void *value, tw_ints axis, bool keepdims)
     tw_tensor *flat = tw__flat_values(value);
     void *total = reduce(t, value, &r, axis), *ones = tw__temp_with_flat(t, value, TW_K(OnesLike, flat)),
          *count = ones ? reduce(t, ones, &r, axis) : NULL;
-    return flat_binary(t, tw__dtype_is_integer(flat->dtype) ? &tw__op_FloorDiv : &tw__op_RealDiv, total, count);
+    return flat_divide(t, total, count);
 }
 
 static void *variance(tw__temps *t, void *value, tw_ints axis, bool keepdims)
 {
     tw_tensor *flat = tw__flat_values(value);
-    if (!tw__dtype_is_float(flat->dtype)) {
-        tw__fail(TW_TYPE_ERROR, "Input must be either real or complex. Received integer type %s.", tw_dtype_name(flat->dtype));
+    if (tw__dtype_is_complex(flat->dtype)) {
+        tw__fail(TW_VALUE_ERROR, "reduce_variance is not supported for RaggedTensors with complex dtypes.");
         return NULL;
     }
     void *squares = mean(t, tw__temp_with_flat(t, value, TW_K(Square, flat)), axis, keepdims),

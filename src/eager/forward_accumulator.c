@@ -116,17 +116,20 @@ static tw_status product(tw_forward_accumulator *a, tw_tensor *target, tw_tensor
     return status;
 }
 
-TW_METHOD(forward_accumulator_jvp, "autodiff._ForwardAccumulator._jvp(self: forward_accumulator, target: tensor, zero: bool = False) -> tensors",
+TW_METHOD(forward_accumulator_jvp, "autodiff._ForwardAccumulator._jvp(self: forward_accumulator, target: object, zero: bool = False) -> tensors",
           "The derivative of a tensor in the direction of the tangents: a list with it, or with NULL if it does not depend on the primals.")
 {
     tw_forward_accumulator *a = args->self;
     tw_tensors results = { tw__alloc_array(1, sizeof(tw_tensor *)), 1 };
     bool paused = a->tape->paused;
     a->tape->paused = true;
-    tw_status status = results.items ? TW_OK : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK && tw__dtype_differentiable(args->target->dtype))
-        status = product(a, args->target, results.items);
-    if (status == TW_OK && !results.items[0] && args->zero && !(results.items[0] = TW_UNARY(ZerosLike, args->target)))
+    tw_auto tw_tensor *target = tw__tape_target(a->tape, args->target);
+    if (!target && tw_error_code() == TW_OK)
+        tw__fail(TW_TYPE_ERROR, "ForwardAccumulator.jvp: got a %s, expected a tensor or variable", tw_class_name(args->target));
+    tw_status status = results.items && target ? TW_OK : tw__error_status();
+    if (status == TW_OK && tw__dtype_differentiable(target->dtype))
+        status = product(a, target, results.items);
+    if (status == TW_OK && !results.items[0] && args->zero && !(results.items[0] = TW_UNARY(ZerosLike, target)))
         status = tw__error_status();
     a->tape->paused = paused;
     if (status != TW_OK)

@@ -84,23 +84,71 @@ TW_METHOD(tape_is_recording, "GradientTape._is_recording(self: tape) -> bool", "
     return args->self->recording;
 }
 
-TW_METHOD(tape_watched_variables, "GradientTape.watched_variables(self: tape) -> value", "The variables followed, in order.")
+/* The variables that the tape follows, in the order in which it met them. */
+static tw_status note_variables(tw_tape *tape)
 {
-    const tw__tape_memory *memory = tw__tape_memory_of(args->self);
-    tw_value *items = memory ? tw__alloc_array(memory->tensor_count + 1, sizeof *items) : NULL;
-    int64_t count = 0;
+    const tw__tape_memory *memory = tape->memory;
     tw__pointer_map seen = { 0 };
-    for (size_t i = 0; items && i < memory->tensor_count; i++) {
-        tw_object *object = tw__tensor_object(memory->tensors[i]);
-        void *variable = tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
+    tw_status status = TW_OK;
+    for (size_t i = 0; memory && status == TW_OK && i < memory->tensor_count; i++) {
+        tw_object *object = memory->tensors[i]->dtype == TW_RESOURCE ? tw__tensor_object(memory->tensors[i]) : NULL;
+        void *variable = object && tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
         if (!variable || tw__pointer_map_get(&memory->numbers, memory->tensors[i], -1) < 0 || tw__pointer_map_get(&seen, variable, 0))
             continue;
-        if (tw__pointer_map_put(&seen, variable, 1) != TW_OK)
-            break;
-        items[count++] = (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(variable) };
+        status = tw__pointer_map_put(&seen, variable, 1);
+        if (status == TW_OK)
+            status = TW_GROW(tape->watched, tape->watched_capacity, tape->watched_count + 1);
+        if (status == TW_OK)
+            tape->watched[tape->watched_count++] = tw_retain(variable);
     }
     tw__pointer_map_free(&seen);
-    return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, count } };
+    return status;
+}
+
+void tw__tape_spend(tw_tape *tape)
+{
+    tw__saved_error saved = tw__error_take();
+    tw__tape_forget_variables(tape);
+    note_variables(tape); /* what there is no memory for is not there to be asked for */
+    if (tape->memory)
+        tw__tape_memory_reset(tape->memory);
+    tape->used = true;
+    tw_clear_error();
+    tw__error_restore(saved);
+}
+
+TW_METHOD(tape_watched_variables, "GradientTape.watched_variables(self: tape) -> value", "The variables followed, in order.")
+{
+    tw_tape *tape = args->self;
+    tw_value none = { .kind = TW_VALUE_NONE };
+    if (!tape->used) {
+        tw__tape_forget_variables(tape);
+        if (note_variables(tape) != TW_OK)
+            return none;
+    }
+    tw_value *items = tw__alloc_array(tape->watched_count + 1, sizeof *items);
+    if (!items)
+        return none;
+    for (size_t i = 0; i < tape->watched_count; i++)
+        items[i] = (tw_value){ .kind = TW_VALUE_OBJECT, .object = tw_retain(tape->watched[i]) };
+    return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, (int64_t)tape->watched_count } };
+}
+
+tw_tensor *tw__tape_target(tw_tape *tape, void *object)
+{
+    if (!tw__is(object, &tw__class_variable))
+        return tw__is(object, &tw__tensor_class) ? tw_retain(object) : NULL;
+    bool recording = tape->recording, paused = tape->paused, watches = tape->watch_variables;
+    tape->paused = false;
+    tape->watch_variables = true; /* a variable depends on itself, whatever the tape follows */
+    if (!recording)
+        tw__tape_start(tape);
+    tw_tensor *value = tw__variable_read(object);
+    if (!recording)
+        tw__tape_stop(tape);
+    tape->paused = paused;
+    tape->watch_variables = watches;
+    return value;
 }
 
 static tw_tensor *zeros_for(tw_tensor *source)
@@ -129,8 +177,8 @@ tw_tensors tw__tape_gradient_of(const tw_tape_gradient_args *args)
         status = tw__fail(TW_VALUE_ERROR, "GradientTape.gradient: %lld output_gradients for %lld targets",
                           (long long)args->output_gradients.count, (long long)args->target.count);
     for (int64_t i = 0; status == TW_OK && i < args->target.count; i++) {
-        if (!(targets[i] = tw__watched_tensor(args->target.items[i])))
-            status = tw__fail(TW_TYPE_ERROR, "GradientTape.gradient: target %lld is a %s, expected a tensor or variable", (long long)i,
+        if (!(targets[i] = tw__tape_target(tape, args->target.items[i])))
+            status = tw_error_code() != TW_OK ? tw_error_code() : tw__fail(TW_TYPE_ERROR, "GradientTape.gradient: target %lld is a %s, expected a tensor or variable", (long long)i,
                               tw_class_name(args->target.items[i]));
     }
     for (int64_t i = 0; status == TW_OK && i < args->sources.count; i++) {
@@ -143,15 +191,15 @@ tw_tensors tw__tape_gradient_of(const tw_tape_gradient_args *args)
             tw__tape_stop(tape);
         status = tw__tape_gradient(tape, targets, args->output_gradients.items, args->target.count, sources, args->sources.count,
                                    results.items);
-        if (!tape->persistent) {
-            tw__tape_reset(tape);
-            tape->used = true;
-        }
+        if (!tape->persistent)
+            tw__tape_spend(tape);
         for (int64_t i = 0; status == TW_OK && i < results.count; i++) {
             if (!results.items[i] && strcmp(args->unconnected_gradients, "zero") == 0 && !(results.items[i] = zeros_for(sources[i])))
                 status = tw__error_status();
         }
     }
+    for (int64_t i = 0; targets && i < args->target.count; i++)
+        tw_release(targets[i]);
     tw__free(targets);
     tw__free(sources);
     if (status != TW_OK)

@@ -152,14 +152,24 @@ void tw__tape_stop(tw_tape *tape)
     tape->outer = NULL;
 }
 
+void tw__tape_forget_variables(tw_tape *tape)
+{
+    while (tape->watched_count)
+        tw_release(tape->watched[--tape->watched_count]);
+}
+
 void tw__tape_reset(tw_tape *tape)
 {
+    tw__tape_forget_variables(tape);
     if (tape->memory)
         tw__tape_memory_reset(tape->memory);
 }
 
 void tw__tape_free(tw_tape *tape)
 {
+    tw__tape_forget_variables(tape);
+    tw__free(tape->watched);
+    tape->watched = NULL;
     if (tape->recording)
         tw__tape_stop(tape);
     if (tape->memory)
@@ -321,6 +331,22 @@ static tw_status step_back(backward *b, size_t index)
     return status;
 }
 
+/* A source that the tape does not know: it depends on nothing but itself. */
+static tw_status seed_itself(tw_tensor *source, tw_tensor *const *targets, tw_tensor *const *target_gradients, int64_t target_count, tw_tensor **result)
+{
+    for (int64_t i = 0; i < target_count; i++) {
+        if (targets[i] != source)
+            continue;
+        tw_tensor *seed = target_gradients && target_gradients[i] ? tw_retain(target_gradients[i]) : tw__gradient_ones(source), *before = *result;
+        *result = seed && before ? tw__gradient_add(before, seed) : tw_retain(seed);
+        tw_release(before);
+        tw_release(seed);
+        if (!*result)
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
 tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor *const *target_gradients, int64_t target_count,
                             tw_tensor *const *sources, int64_t source_count, tw_tensor **results)
 {
@@ -363,6 +389,8 @@ tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor 
         status = step_back(&b, r);
     for (int64_t i = 0; status == TW_OK && i < source_count; i++) {
         int64_t number = number_of(memory, sources[i]);
+        if (number < 0)
+            status = seed_itself(sources[i], targets, target_gradients, target_count, &results[i]);
         if (number < 0 || number >= b.number_count)
             continue;
         status = tw__sums_settle(&b.sums, number, &b.gradients[number]);

@@ -32,6 +32,8 @@ struct tw_tape {
     bool only_variables; /* notes which are read, and keeps nothing else */
     struct tw_tape *outer;
     tw__tape_memory *memory; /* made when first needed */
+    void **watched;          /* references: the variables that a spent tape followed */
+    size_t watched_count, watched_capacity;
 };
 
 void tw__tape_start(tw_tape *tape);
@@ -50,6 +52,11 @@ tw_status tw__tape_gradient(tw_tape *tape, tw_tensor *const *targets, tw_tensor 
 
 /* The tensor that stands for an object in tapes and derivations: itself, or a variable's handle. NULL for anything else. */
 tw_tensor *tw__watched_tensor(void *object);
+/* What is differentiated: a tensor, or a variable's value, which is read as the tape looks on. A new reference; NULL, without an error: it is neither. */
+tw_tensor *tw__tape_target(tw_tape *tape, void *object);
+void tw__tape_forget_variables(tw_tape *tape); /* those that a spent tape kept */
+/* A tape that is not persistent has given its derivatives: it keeps the variables that it followed, and nothing else. */
+void tw__tape_spend(tw_tape *tape);
 /* tape.gradient with gradients as they come: those of gathered rows are slices (op/slices.h). */
 struct tw_tape_gradient_args;
 tw_tensors tw__tape_gradient_of(const struct tw_tape_gradient_args *args);

@@ -288,10 +288,8 @@ static tw_tensors jacobian(tw_tape *tape, tw_tensor *target, tw_objects given, b
         tape->paused = true; /* its own gradients are not recorded */
         status = tw__tracing || target->node ? run_in_graph(&r, results.items) : run_eagerly(&r, results.items);
         tape->paused = paused;
-        if (!tape->persistent) {
-            tw__tape_reset(tape);
-            tape->used = true;
-        }
+        if (!tape->persistent)
+            tw__tape_spend(tape);
     }
     for (int i = 0; status == TW_OK && fill && i < r.source_count; i++) {
         if (!results.items[i])
@@ -303,16 +301,25 @@ static tw_tensors jacobian(tw_tape *tape, tw_tensor *target, tw_objects given, b
     return results;
 }
 
+static tw_tensor *target_of(tw_tape *tape, void *object, const char *function)
+{
+    tw_tensor *target = tw__tape_target(tape, object);
+    if (!target && tw_error_code() == TW_OK)
+        tw__fail(TW_TYPE_ERROR, "GradientTape.%s: the target is a %s, expected a tensor or variable", function, tw_class_name(object));
+    return target;
+}
+
 TW_METHOD(tape_jacobian,
-          "GradientTape._jacobian(self: tape, target: tensor, sources: list<object>, unconnected_gradients: str {none, zero} = none) -> tensors",
+          "GradientTape._jacobian(self: tape, target: object, sources: list<object>, unconnected_gradients: str {none, zero} = none) -> tensors",
           "The derivatives of every element of the target: for each source a tensor of the target's dimensions, then the source's; NULL where it "
           "is not connected.")
 {
-    return jacobian(args->self, args->target, args->sources, false, strcmp(args->unconnected_gradients, "zero") == 0);
+    tw_auto tw_tensor *target = target_of(args->self, args->target, "jacobian");
+    return !target ? (tw_tensors){ 0 } : jacobian(args->self, target, args->sources, false, strcmp(args->unconnected_gradients, "zero") == 0);
 }
 
 TW_METHOD(tape_batch_jacobian,
-          "GradientTape._batch_jacobian(self: tape, target: tensor, source: object, unconnected_gradients: str {none, zero} = none) -> tensor",
+          "GradientTape._batch_jacobian(self: tape, target: object, source: object, unconnected_gradients: str {none, zero} = none) -> tensor",
           "The derivatives of every element of a member of the batch by those of the same member: [batch, target, source].")
 {
     tw_tensor *source = tw__watched_tensor(args->source);
@@ -320,7 +327,10 @@ TW_METHOD(tape_batch_jacobian,
         tw__fail(TW_TYPE_ERROR, "GradientTape.batch_jacobian: source is a %s, expected a tensor or variable", tw_class_name(args->source));
         return NULL;
     }
-    const tw_shape *a = &args->target->shape, b = shape_of_source(source);
+    tw_auto tw_tensor *target = target_of(args->self, args->target, "batch_jacobian");
+    if (!target)
+        return NULL;
+    const tw_shape *a = &target->shape, b = shape_of_source(source);
     const tw_shape *low = a->rank >= 0 && a->rank < 2 ? a : b.rank >= 0 && b.rank < 2 ? &b : NULL;
     bool differ = !low && a->rank > 0 && b.rank > 0 && a->dims[0] >= 0 && b.dims[0] >= 0 && a->dims[0] != b.dims[0];
     if (low || differ) {
@@ -333,7 +343,7 @@ TW_METHOD(tape_batch_jacobian,
         tw__free(y);
         return NULL;
     }
-    tw_tensors results = jacobian(args->self, args->target, TW_OBJECTS(args->source), true, true);
+    tw_tensors results = jacobian(args->self, target, TW_OBJECTS(args->source), true, true);
     tw_tensor *result = results.count == 1 ? tw_retain(results.items[0]) : NULL;
     tw_tensors_free(&results);
     return result;

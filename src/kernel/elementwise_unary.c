@@ -42,6 +42,8 @@ REALS(reciprocal, 1 / a)
 COMPLEXES(reciprocal, 1 / a)
 const tw__unary tw__unary_reciprocal = { .loops = { NUMBER_LOOPS(reciprocal) } };
 
+REALS(truncate, trunc(a))
+const tw__unary tw__unary_truncate = { .loops = { TW_REAL_LOOPS(truncate) } };
 REALS(floor, floor(a))
 const tw__unary tw__unary_floor = { .loops = { TW_REAL_LOOPS(floor) } };
 REALS(ceil, ceil(a))

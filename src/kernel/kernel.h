@@ -52,6 +52,7 @@ typedef struct tw__unary {
 #define X(name) extern const tw__unary tw__unary_##name;
 TW_UNARY_OPERATIONS(X)
 #undef X
+extern const tw__unary tw__unary_truncate; /* towards zero; a part of TruncateDiv, no op of its own */
 
 bool tw__unary_has(const tw__unary *operation, tw_dtype dtype);
 void tw__unary_run(const tw__unary *operation, tw_dtype dtype, const void *x, void *y, int64_t count);

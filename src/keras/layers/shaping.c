@@ -79,7 +79,7 @@ static tw_tensor *repeat_call(tw_layer *self, tw_tensor *input, int training)
     if (tw__layer_need_rank(self, &input->shape, 2) != TW_OK)
         return NULL;
     tw_tensor *wide = TW_G2(ExpandDims, tw_retain(input), tw_tensor_int(1));
-    return TW_G2(Tile, wide, tw__ints_tensor((int64_t[]){ 1, args->n, 1 }, 3, TW_INT32));
+    return TW_G2(Tile, wide, tw__ints_tensor((int64_t[]){ 1, args->n, 1 }, 3, args->n > INT32_MAX ? TW_INT64 : TW_INT32));
 }
 
 static tw_status repeat_shape(tw_layer *self, const tw_shape *input, tw_shape *output)

@@ -15,6 +15,8 @@ tw_status tw__shape_input(tw__inference *inference, int input, const char *what)
 tw_status tw__scalar_value(const tw_op *op, const tw_tensor *value, const char *what, int64_t *number);
 /* The shape of a tensor as a tensor: a constant if it is known, else through the op Shape. */
 tw_tensor *tw__shape_as_tensor(tw_tensor *tensor, tw_dtype dtype);
+/* The sizes shape[begin:end] (end 0: to the last) of what has no known shape yet, of int64. */
+tw_tensor *tw__sizes_later(tw_tensor *x, int64_t begin, int64_t end);
 /* For gradients of what has no known shape yet: the product of shape[from:to] as a vector of one (to < 0: of all the rest), and x, which is
  * taken, under the shape that such vectors make side by side. NULL gives NULL. */
 tw_tensor *tw__sizes_product(tw_tensor *shape, int64_t from, int64_t to);

@@ -55,6 +55,14 @@ tw_tensor *tw__shape_as_tensor(tw_tensor *tensor, tw_dtype dtype)
     return tw__call(&tw__op_Shape, TW_IN(tensor), 1, TW_WITH(TW_A_TYPE("out_type", dtype)), 1);
 }
 
+tw_tensor *tw__sizes_later(tw_tensor *x, int64_t begin, int64_t end)
+{
+    tw_auto tw_tensor *shape = tw__shape_as_tensor(x, TW_INT64), *from = tw__ints_tensor(&begin, 1, TW_INT32), *to = tw__ints_tensor(&end, 1, TW_INT32);
+    tw_auto tw_tensor *step = tw__ints_tensor(&(int64_t){ 1 }, 1, TW_INT32);
+    tw_attr to_the_last[] = { TW_A_INT("end_mask", 1) };
+    return shape && from && to && step ? tw__call(&tw__op_StridedSlice, TW_IN(shape, from, to, step), 4, to_the_last, end == 0 ? 1 : 0) : NULL;
+}
+
 tw_tensor *tw__sizes_product(tw_tensor *shape, int64_t from, int64_t to)
 {
     if (!shape)

@@ -42,20 +42,13 @@ static tw_status zeros_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
-static tw_status no_change_gradient(tw__gradient *gradient)
-{
-    if (gradient->output_grads[0])
-        gradient->input_grads[0] = TW_UNARY(ZerosLike, gradient->inputs[0]);
-    return TW_OK;
-}
-
 TW_OP(OnesLike,
     .inputs = "x: T", .outputs = "y: T",
     .attrs = "T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, complex64, complex128, bool}",
-    .shape = tw_shape_same, .compute = ones_compute, .gradient = no_change_gradient,
+    .shape = tw_shape_same, .compute = ones_compute,
     .doc = "Ones of the same shape and dtype.");
 
 TW_OP(ZerosLike,
     .inputs = "x: T", .outputs = "y: T", .attrs = "T: type",
-    .shape = tw_shape_same, .compute = zeros_compute, .gradient = no_change_gradient,
+    .shape = tw_shape_same, .compute = zeros_compute,
     .doc = "Zeros of the same shape and dtype.");

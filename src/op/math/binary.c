@@ -85,9 +85,31 @@ COMPUTE(xlog1py)
 COMPUTE(atan2)
 COMPUTE(next_after)
 DIVISION(divide)
-DIVISION(floor_divide)
 DIVISION(floor_modulo)
 DIVISION(modulo)
+
+/* The quotient, then the whole number. Half and bfloat16 are rounded in between, as TensorFlow's are: 2047 / 2.001 is 1023 before. */
+static tw_status whole_quotient(tw__kernel *kernel, const tw__unary *whole)
+{
+    tw_tensor *z = kernel->outputs[0];
+    TW_TRY(tw__binary_compute(kernel, &tw__binary_divide));
+    tw__unary_run(whole, z->dtype, z->data, z->data, z->count);
+    return TW_OK;
+}
+
+static tw_status floor_divide_compute(tw__kernel *kernel)
+{
+    tw_dtype dtype = kernel->inputs[0]->dtype;
+    return dtype == TW_FLOAT16 || dtype == TW_BFLOAT16 ? whole_quotient(kernel, &tw__unary_floor) : division_compute(kernel, &tw__binary_floor_divide);
+}
+
+static tw_status truncate_divide_compute(tw__kernel *kernel)
+{
+    tw_dtype dtype = kernel->inputs[0]->dtype;
+    if (tw__dtype_is_complex(dtype))
+        return TW_OP_FAIL(kernel, TW_UNIMPLEMENTED, "no kernel for dtype %s", tw_dtype_name(dtype));
+    return tw__dtype_is_float(dtype) ? whole_quotient(kernel, &tw__unary_truncate) : division_compute(kernel, &tw__binary_divide);
+}
 
 /* RealDiv has no integers among its kernels, TensorFlow neither. */
 static tw_status real_divide_compute(tw__kernel *kernel)
@@ -232,8 +254,8 @@ TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binar
 TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_compute, .binary = &tw__binary_divide_no_nan, .gradient = divide_no_nan_gradient,
     .doc = "x / y, and zero where y is zero.");
 
-TW_OP(TruncateDiv, ROW, .attrs = ALL_NUMBERS, .compute = divide_compute,
-    .doc = "x / y of integers, rounded towards zero.");
+TW_OP(TruncateDiv, ROW, .attrs = ALL_NUMBERS, .compute = truncate_divide_compute,
+    .doc = "x / y rounded towards zero, element by element.");
 
 TW_OP(FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute,
     .doc = "x / y rounded down, element by element.");

@@ -107,7 +107,7 @@ static PyObject *choose(operation which, tw_tensor *a, tw_tensor *b)
     case DIVIDE:
         return divide(a, b);
     case MATRIX:
-        return run(a->shape.rank > 2 || b->shape.rank > 2 ? MATRIX_BATCH : MATRIX, a, b);
+        return run(a->shape.rank > 2 || b->shape.rank > 2 || a->shape.rank < 0 || b->shape.rank < 0 ? MATRIX_BATCH : MATRIX, a, b);
     case AND:
         return run(a->dtype == TW_BOOL ? AND : BITWISE_AND, a, b);
     case OR:

@@ -1,6 +1,7 @@
 /* Functions on arrays: shapes, joining, taking apart, picking. */
 #include "api/array.h"
 #include "eager/eager.h"
+#include "api/later.h"
 #include "graph/graph.h"
 #include "rows.h"
 
@@ -131,6 +132,11 @@ TW_API(linalg_matrix_transpose, "linalg.matrix_transpose(a: tensor, name: str = 
 {
     int64_t order[TW_MAX_RANK];
     int rank = args->a->shape.rank;
+    tw_auto tw_tensor *x = args->conjugate && tw__dtype_is_complex(args->a->dtype) ? TW_UNARY(Conj, args->a) : tw_retain(args->a);
+    if (!x)
+        return NULL;
+    if (rank < 0)
+        return tw__swap_axes_later(x, -2, -1);
     if (rank < 2) {
         tw__fail(TW_VALUE_ERROR, "Argument `a` must be a (batch) matrix with rank >= 2. Received `a` = %s with shape: %s",
                  tw_dtype_name(args->a->dtype), tw__shape_text(&args->a->shape));
@@ -139,8 +145,7 @@ TW_API(linalg_matrix_transpose, "linalg.matrix_transpose(a: tensor, name: str = 
     for (int i = 0; i < rank; i++)
         order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
     tw_auto tw_tensor *perm = tw__ints_tensor(order, rank, TW_INT32);
-    tw_auto tw_tensor *x = args->conjugate && tw__dtype_is_complex(args->a->dtype) ? TW_UNARY(Conj, args->a) : tw_retain(args->a);
-    return x && perm ? TW_BINARY(Transpose, x, perm) : NULL;
+    return perm ? TW_BINARY(Transpose, x, perm) : NULL;
 }
 
 /* ---- joining and taking apart ---- */

@@ -163,7 +163,7 @@ tw_tensor *tw__image_unbatch(tw_tensor *images, bool single)
 tw_tensor *tw__image_reverse(tw_tensor *image, int64_t axis, int64_t other)
 {
     int64_t axes[] = { axis, other };
-    tw_auto tw_tensor *which = tw__ints_tensor(axes, other < 0 ? 1 : 2, TW_INT32);
+    tw_auto tw_tensor *which = tw__ints_tensor(axes, other == -1 ? 1 : 2, TW_INT32);
     return which ? TW_BINARY(ReverseV2, image, which) : NULL;
 }
 

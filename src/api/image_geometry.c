@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "api/image.h"
+#include "api/later.h"
 #include "rows.h"
 
 /* ---- resizing ---- */
@@ -278,19 +279,28 @@ TW_API(image_central_crop, "image.central_crop(image: tensor, central_fraction: 
 
 /* ---- turns ---- */
 
+enum { ROWS = -3, COLUMNS = -2, NEITHER = -1 }; /* axes, from the end: the rank need not be known */
+
+static bool can_turn(tw_tensor *image)
+{
+    return image->shape.rank < 0 || has_sides(image);
+}
+
 TW_API(image_flip_left_right, "image.flip_left_right(image: tensor) -> tensor", "Images as a mirror shows them.")
 {
-    return has_sides(args->image) ? tw__image_reverse(args->image, args->image->shape.rank - 2, -1) : NULL;
+    return can_turn(args->image) ? tw__image_reverse(args->image, COLUMNS, NEITHER) : NULL;
 }
 
 TW_API(image_flip_up_down, "image.flip_up_down(image: tensor) -> tensor", "Images upside down, as water shows them.")
 {
-    return has_sides(args->image) ? tw__image_reverse(args->image, args->image->shape.rank - 3, -1) : NULL;
+    return can_turn(args->image) ? tw__image_reverse(args->image, ROWS, NEITHER) : NULL;
 }
 
 static tw_tensor *transpose(tw_tensor *image)
 {
     static const int64_t one[] = { 1, 0, 2 }, many[] = { 0, 2, 1, 3 };
+    if (image->shape.rank < 0)
+        return tw__swap_axes_later(image, ROWS, COLUMNS);
     bool batch = image->shape.rank == 4;
     tw_auto tw_tensor *order = tw__ints_tensor(batch ? many : one, batch ? 4 : 3, TW_INT32);
     return order ? TW_BINARY(Transpose, image, order) : NULL;
@@ -298,18 +308,18 @@ static tw_tensor *transpose(tw_tensor *image)
 
 TW_API(image_transpose, "image.transpose(image: tensor, name: str = None) -> tensor", "Images with rows and columns exchanged.")
 {
-    return has_sides(args->image) ? transpose(args->image) : NULL;
+    return can_turn(args->image) ? transpose(args->image) : NULL;
 }
 
 TW_API(image_rot90, "image.rot90(image: tensor, k: int = 1, name: str = None) -> tensor", "Images turned left by k quarters.")
 {
-    if (!has_sides(args->image))
+    if (!can_turn(args->image))
         return NULL;
-    int64_t k = args->k % 4 < 0 ? args->k % 4 + 4 : args->k % 4, rows = args->image->shape.rank - 3;
+    int64_t k = args->k % 4 < 0 ? args->k % 4 + 4 : args->k % 4;
     if (k == 0)
         return tw_retain(args->image);
     if (k == 2)
-        return tw__image_reverse(args->image, rows, rows + 1);
-    tw_auto tw_tensor *first = k == 1 ? tw__image_reverse(args->image, rows + 1, -1) : transpose(args->image);
-    return !first ? NULL : k == 1 ? transpose(first) : tw__image_reverse(first, rows + 1, -1);
+        return tw__image_reverse(args->image, ROWS, COLUMNS);
+    tw_auto tw_tensor *first = k == 1 ? tw__image_reverse(args->image, COLUMNS, NEITHER) : transpose(args->image);
+    return !first ? NULL : k == 1 ? transpose(first) : tw__image_reverse(first, COLUMNS, NEITHER);
 }

@@ -1,4 +1,5 @@
 /* tf.matmul and its relatives. */
+#include "api/later.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "rows.h"
@@ -137,13 +138,10 @@ TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: 
     int64_t given[2 * TW_MAX_RANK], a_axes[TW_MAX_RANK], b_axes[TW_MAX_RANK], count;
     if (tw__tensor_read_ints(args->axes, "axes", given, 2 * TW_MAX_RANK) != TW_OK)
         return NULL;
-    if (args->a->shape.rank < 0 || args->b->shape.rank < 0) {
-        tw__fail(TW_UNIMPLEMENTED, "tensordot: the ranks of a and b must be known while a function is traced");
-        return NULL;
-    }
+    bool later = args->a->shape.rank < 0 || args->b->shape.rank < 0;
     if (args->axes->shape.rank == 0) {
         count = given[0];
-        int rank = args->a->shape.rank < args->b->shape.rank ? args->a->shape.rank : args->b->shape.rank;
+        int rank = later ? TW_MAX_RANK : args->a->shape.rank < args->b->shape.rank ? args->a->shape.rank : args->b->shape.rank;
         if (count < 0)
             tw__fail(TW_VALUE_ERROR, "`axes` must be at least 0. Received: %lld.", (long long)count);
         else if (count > rank)
@@ -152,7 +150,7 @@ TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: 
         if (count < 0 || count > rank)
             return NULL;
         for (int64_t i = 0; i < count; i++) {
-            a_axes[i] = args->a->shape.rank - count + i;
+            a_axes[i] = i - count;
             b_axes[i] = i;
         }
     } else {
@@ -164,6 +162,8 @@ TW_API(tensordot, "tensordot|linalg.tensordot(a: tensor<T>, b: tensor<T>, axes: 
         memcpy(a_axes, given, (size_t)count * sizeof *given);
         memcpy(b_axes, given + count, (size_t)count * sizeof *given);
     }
+    if (later)
+        return tw__tensordot_later(args->a, args->b, a_axes, b_axes, count);
     if (!tw__shape_known(&args->a->shape) || !tw__shape_known(&args->b->shape))
         return by_labels(args->a, args->b, a_axes, b_axes, count);
     tw_shape a_free, b_free;

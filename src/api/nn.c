@@ -1,6 +1,7 @@
 /* tf.nn: activations, softmax, biases, dropout. */
 #include <math.h>
 
+#include "api/later.h"
 #include "api/nn.h"
 #include "api/random.h"
 #include "graph/graph.h"
@@ -135,8 +136,8 @@ tw_tensor *tw__softmax_along(const tw_op *op, tw_tensor *logits, int64_t axis)
     if (axis == -1 || (rank >= 0 && axis == rank - 1))
         return tw__call(op, TW_IN(logits), 1, NULL, 0);
     if (rank < 0) {
-        tw__fail(TW_UNIMPLEMENTED, "%s: axis %lld of logits whose rank is not known while tracing", op->name, (long long)axis);
-        return NULL;
+        tw_auto tw_tensor *turned = tw__swap_axes_later(logits, axis, -1), *made = turned ? tw__call(op, TW_IN(turned), 1, NULL, 0) : NULL;
+        return made ? tw__swap_axes_later(made, axis, -1) : NULL;
     }
     if (!tw__axis_normal(axis, rank, &normal)) {
         tw__fail(TW_INVALID_ARGUMENT, "`dim` must be in the range [%d, %d) where %d is the number of dimensions in the input. Received: dim=%lld",

@@ -6,6 +6,8 @@ import thalweg as tf
 
 RNG = np.random.RandomState(5)
 X = RNG.randn(3, 4, 5).astype(np.float32)
+Y = RNG.randn(5, 4, 3).astype(np.float32)
+IMAGES = RNG.randn(2, 3, 4, 5).astype(np.float32)
 PLACES = RNG.randint(0, 3, (2, 2))
 
 
@@ -27,6 +29,20 @@ CASES = [
     case("repeat of all", lambda x: tf.repeat(x, 2), X),
     case("matmul of a batch", lambda a, b: tf.matmul(a, b, transpose_b=True), X, X),
     case("softmax", tf.nn.softmax, X),
+    *[case("softmax %d" % axis, lambda x, axis=axis: tf.nn.softmax(x, axis), X) for axis in (0, 1, 2, -1, -2, -3)],
+    case("log_softmax", lambda x: tf.nn.log_softmax(x, 1), X),
+    case("operator @", lambda a, b: a @ b, X, X.transpose(0, 2, 1)),
+    case("operator @ of matrices", lambda a, b: a @ b, X[0], X[0].T),
+    *[case("tensordot %s" % (axes,), lambda a, b, axes=axes: tf.tensordot(a, b, axes), X, Y) for axes in (1, [[1], [1]], [[2, 0], [0, 2]], [[-1, -2], [0, -2]])],
+    case("tensordot of nothing", lambda a, b: tf.tensordot(a, b, 0), X[0, 0], X[0]),
+    case("tensordot of all", lambda a, b: tf.tensordot(a, b, 3), X, X),
+    case("matrix_transpose", tf.linalg.matrix_transpose, X),
+    case("adjoint", tf.linalg.adjoint, X),
+    case("flip_left_right", tf.image.flip_left_right, X),
+    case("flip_up_down", tf.image.flip_up_down, IMAGES),
+    case("image transpose", tf.image.transpose, IMAGES),
+    *[case("rot90 %d" % k, lambda x, k=k: tf.image.rot90(x, k), IMAGES) for k in (1, 2, 3)],
+    case("rot90 of one", tf.image.rot90, X),
     case("keras softmax", tf.keras.activations.softmax, X),
     case("entropy", lambda x, i: tf.nn.sparse_softmax_cross_entropy_with_logits(i, x), X, RNG.randint(0, 5, (3, 4))),
     case("entropy of distributions", lambda x, p: tf.nn.softmax_cross_entropy_with_logits(p, x), X, np.abs(X) / np.abs(X).sum(-1, keepdims=True)),
@@ -62,6 +78,23 @@ def test_as_eagerly(function, arguments, rank, request):
     for mine, theirs in zip(got, outcome(function, arguments)):
         assert mine.shape == theirs.shape
         np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("function", [tf.linalg.matrix_rank, tf.linalg.pinv, lambda x: tf.linalg.matrix_rank(x, tol=2.), lambda x: tf.linalg.pinv(x, rcond=0.3),
+                                      lambda x: tf.linalg.svd(x, compute_uv=False)])
+@pytest.mark.parametrize("shape", [None, [None, None], [None, 5], [4, None]])
+def test_factors_of_matrices(function, shape):
+    traced = tf.function(function, input_signature=[tf.TensorSpec(shape)])
+    np.testing.assert_allclose(traced(X[0]), function(X[0]), rtol=2e-5, atol=2e-5)
+    if shape is None:
+        np.testing.assert_allclose(traced(X), function(X), rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("call", [lambda x: tf.nn.softmax(x, 3), lambda x: tf.nn.softmax(x, -4), lambda x: tf.tensordot(x, x, [[3], [0]]),
+                                  lambda x: tf.tensordot(x, x, [[0, 0], [0, 1]])])
+def test_axes_that_are_not_there(call):
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.function(call, input_signature=[tf.TensorSpec(None)])(X)
 
 
 def test_a_sequence_of_labels():

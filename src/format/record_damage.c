@@ -50,8 +50,16 @@ tw_status tw__record_resync(tw__record_reader *reader, int64_t *skipped)
 /* ---- for programs ---- */
 
 struct tw_records {
+    tw_object object;
     tw__record_reader reader;
 };
+
+static void records_destroy(void *self)
+{
+    tw__record_close(&((tw_records *)self)->reader);
+}
+
+static const tw_class records_class = { .name = "Records", .size = sizeof(tw_records), .destroy = records_destroy };
 
 tw_records *tw_records_open(const char *path, int64_t offset)
 {
@@ -59,14 +67,10 @@ tw_records *tw_records_open(const char *path, int64_t offset)
         tw__fail(TW_INVALID_ARGUMENT, "tw_records_open: %s", path ? "the offset is negative" : "the path is NULL");
         return NULL;
     }
-    tw_records *records = tw__alloc_zero(sizeof *records);
+    tw_records *records = tw__object_new(&records_class);
     if (!records)
         return NULL;
-    if (tw__record_open(&records->reader, path) != TW_OK) {
-        tw__free(records);
-        return NULL;
-    }
-    if (tw__record_seek(&records->reader, offset) == TW_OK)
+    if (tw__record_open(&records->reader, path) == TW_OK && tw__record_seek(&records->reader, offset) == TW_OK)
         return records;
     tw_records_close(records);
     return NULL;
@@ -74,17 +78,13 @@ tw_records *tw_records_open(const char *path, int64_t offset)
 
 void tw_records_close(tw_records *records)
 {
-    if (!records)
-        return;
-    tw__record_close(&records->reader);
-    tw__free(records);
+    if (records && tw__check(records, &records_class, "tw_records_close"))
+        tw_release(records);
 }
 
 static bool is_given(const tw_records *records, const char *function)
 {
-    if (!records)
-        tw__fail(TW_INVALID_ARGUMENT, "%s: records is NULL", function);
-    return records != NULL;
+    return tw__check(records, &records_class, function);
 }
 
 bool tw_records_next(tw_records *records, const void **data, size_t *size)

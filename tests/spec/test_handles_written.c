@@ -3,6 +3,7 @@
 #include "test.h"
 #include "trial.h"
 
+#include <thalweg/records.h>
 #include <thalweg/thalweg.h>
 
 #include "rows.h"
@@ -133,6 +134,11 @@ CALL(signature_input_spec) { tw_signature_input_spec(v[0], 0); }
 CALL(signature_call) { end(tw_signature_call(v[0], TW_NAMED_TENSORS({ "x", v[1] }))); end(tw_signature_call(v[0], TW_NAMED_TENSORS({ NULL, v[1] }))); end(tw_signature_call(v[0], (tw_named_tensors){ NULL, 1 })); }
 CALL(signature_value) { tw_release(tw_signature_value(v[0], TW_NAMED_TENSORS({ "x", v[1] }), NULL)); }
 CALL(saved_model_save) { tw_saved_model_save(v[0], "saved", &(tw_export){ .function = v[1] }, 1); tw_saved_model_save(v[0], NULL, NULL, 0); tw_saved_model_save(v[0], "saved", NULL, 1); }
+CALL(records_close) { tw_records_close(tw_retain(v[0])); }
+CALL(records_next) { const void *data; size_t size; tw_records_next(v[0], &data, &size); tw_clear_error(); tw_records_next(v[0], NULL, NULL); }
+CALL(records_offset) { tw_records_offset(v[0]); }
+CALL(records_cut_off) { tw_records_cut_off(v[0]); }
+CALL(records_skip_damage) { tw_records_skip_damage(v[0]); }
 /* Slots without handles: NULL in each. */
 CALL(pointers)
 {
@@ -146,11 +152,12 @@ CALL(pointers)
     tw_release(tw_tensor_string(NULL, 5)), tw_release(tw_tensor_borrow(TW_FLOAT32, TW_SHAPE(2), NULL, NULL, NULL));
     tw_release(tw_function_new_(NULL, NULL, NULL)), tw_release(tw_function_new_(give_first, NULL, NULL)), tw_release(tw_model_new_(NULL, NULL, NULL));
     tw_release(tw_callback_new(NULL, NULL)), tw_log_value(NULL, NULL), free(tw_graph_file_text(NULL, true)), free(tw_saved_model_text(NULL));
+    tw_records_close(tw_records_open(NULL, 0)), tw_records_close(tw_records_open("none", 0)), tw_records_close(NULL);
     tw_replica_merge(NULL, NULL, NULL), tw_set_step_hook(NULL, NULL), tw_op_name(-1), tw_op_doc(1 << 30), tw_signature_at(-1), tw_status_name((tw_status)-1);
 }
 
 /* Classes that have no row. */
-static const tw_class function_mark = { .name = "Function" }, scope_mark = { .name = "Scope" };
+static const tw_class function_mark = { .name = "Function" }, scope_mark = { .name = "Scope" }, records_mark = { .name = "Records" };
 
 static const struct written {
     const char *name;
@@ -175,7 +182,8 @@ static const struct written {
     F(saved_model_signature, &tw__class_saved_object), F(saved_model_variable, &tw__class_saved_object), F(saved_model_close, &tw__class_saved_object),
     F(signature_input, &tw__class_saved_concrete), F(signature_output, &tw__class_saved_concrete), F(signature_input_spec, &tw__class_saved_concrete),
     F(signature_call, &tw__class_saved_concrete, T), F(signature_value, &tw__class_saved_concrete, T),
-    F(saved_model_save, &tw__class_variable, &function_mark), F(pointers),
+    F(records_close, &records_mark), F(records_next, &records_mark), F(records_offset, &records_mark), F(records_cut_off, &records_mark),
+    F(records_skip_damage, &records_mark), F(saved_model_save, &tw__class_variable, &function_mark), F(pointers),
 };
 
 /* ---- objects ---- */
@@ -188,6 +196,12 @@ static void *object_of(const tw_class *class)
         return tensor;
     if (class == &function_mark)
         return tw_function_new(give_first, NULL, .signature = TW_SPECS({ TW_FLOAT32, TW_SHAPE(2, 2) }));
+    if (class == &records_mark) {
+        FILE *file = fopen("records", "wb");
+        assert_non_null(file);
+        fclose(file);
+        return tw_records_open("records", 0);
+    }
     if (class == &scope_mark)
         return tw_scope_new();
     if (class == &tw__class_layers_dense)

@@ -1,7 +1,7 @@
 /* Functions on arrays: shapes, joining, taking apart, picking. */
 #include "api/array.h"
-#include "eager/eager.h"
 #include "api/later.h"
+#include "eager/eager.h"
 #include "graph/graph.h"
 #include "rows.h"
 

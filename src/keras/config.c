@@ -238,7 +238,7 @@ void tw__dict_put_config(tw__dict *dict, const void *object, const char *skip)
 
 /* ---- layers ---- */
 
-static const char layer_fields[] = " name trainable dtype dynamic input_shape input_dim batch_size batch_input_shape ";
+static const char layer_fields[] = " name trainable dtype dynamic input_shape input_dim batch_size batch_input_shape weights ";
 
 static tw_value layer_config(const tw_layer *layer)
 {

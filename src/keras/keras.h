@@ -26,6 +26,8 @@ typedef struct tw__layer_methods {
     tw_status (*invoke)(tw_layer *self, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
     /* The mask of the output, for a layer that supports masks; NULL: the input's. A new reference, or NULL for none. */
     tw_tensor *(*mask)(tw_layer *self, tw_tensor *input, tw_tensor *mask);
+    /* The same for a layer of several inputs: a list of their masks, None where there is none. */
+    tw_tensor *(*merge_masks)(tw_layer *self, const tw_value *inputs, const tw_value *masks);
     bool any_dtype;                                                      /* inputs are not cast to the layer's dtype */
     const char *own_config;                                              /* fields that `config` puts itself, in the config's order: " strides " */
     void (*config)(tw_layer *self, struct tw__dict *dict);
@@ -85,6 +87,7 @@ static inline tw_value tw__value_tensor(tw_tensor *tensor) /* takes it; NULL: No
 tw_status tw__layer_begin(tw_layer *layer);
 tw_tensor *tw__layer_input(tw_layer *layer, tw_tensor *input); /* a new reference */
 tw_status tw__layer_build(tw_layer *layer, const tw_shape *input_shape);
+tw_status tw__layer_take_weights(tw_layer *layer); /* sets the weights that it was given as an argument; once they are made */
 void tw__layer_built_for(tw_layer *layer, tw_value shapes); /* notes it for the config; takes the value */
 void tw__layer_end(tw_layer *layer);
 /* The output's shape for an input's; layers that only an embedding language knows are run on zeros. Builds what is not built. */

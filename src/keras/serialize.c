@@ -12,12 +12,14 @@ tw__foreign_objects tw__foreign_object;
 
 /* Classes that Keras does not export have their inner module, and are registered under their own name. */
 static const struct {
-    const char *name, *module;
+    const char *name, *module, *id; /* id: of the class row */
 } inner[] = {
-    { "Functional", "keras.src.engine.functional" },
-    { "TFOpLambda", "keras.src.layers.core.tf_op_layer" },
-    { "SlicingOpLambda", "keras.src.layers.core.tf_op_layer" },
-    { "ClassMethod", "keras.src.layers.core.tf_op_layer" },
+    { "Functional", "keras.src.engine.functional", "functional" },
+    { "TFOpLambda", "keras.src.layers.core.tf_op_layer", "op_lambda" },
+    { "SlicingOpLambda", "keras.src.layers.core.tf_op_layer", "slicing_op_lambda" },
+    { "ClassMethod", "keras.src.layers.core.tf_op_layer", "slicing_op_lambda" },
+    { "AddLoss", "keras.src.engine.base_layer", "layers_add_loss" },
+    { "AddMetric", "keras.src.engine.base_layer", "layers_add_metric" },
 };
 
 static const char *inner_module(const char *name)
@@ -75,10 +77,9 @@ static const tw_class *class_at(const char *group, const char *name)
 
 static const tw_class *find_class(const char *name, const char *word)
 {
-    if (inner_module(name)) {
-        char id[40];
-        snprintf(id, sizeof id, "%s", strcmp(name, "Functional") == 0 ? "functional" : strcmp(name, "TFOpLambda") == 0 ? "op_lambda" : "slicing_op_lambda");
-        return tw_class_find(id);
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        if (strcmp(name, inner[i].name) == 0)
+            return tw_class_find(inner[i].id);
     }
     const tw_class *found = word ? class_at(word, name) : NULL;
     for (size_t i = 0; !found && i < sizeof groups / sizeof *groups; i++)

@@ -1,4 +1,4 @@
-"""Keras where features meet: masks, weights, structures, states. Results are TensorFlow's (tests/golden/tables.py)."""
+"""Keras and datasets where features meet: masks, weights, structures, states, errors. Results are TensorFlow's (tests/golden/tables.py)."""
 import importlib
 import json
 import os
@@ -9,7 +9,7 @@ import table
 import thalweg as tf
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-MODULES = ["mask_loss_cases", "model_cases"]
+MODULES = ["mask_loss_cases", "mask_layer_cases", "model_cases", "saved_state_cases", "data_error_cases"]
 EXPECTED = {module: json.load(open(os.path.join(FOLDER, module + ".json"))) for module in MODULES}
 CASES = {module: importlib.import_module(module).cases(tf) for module in MODULES}
 
@@ -64,3 +64,20 @@ def test_added_layers_come_back():
     data = np.ones((4, 3), np.float32), np.ones((4, 1), np.float32)
     assert again.evaluate(*data, verbose=0, return_dict=True) == model.evaluate(*data, verbose=0, return_dict=True)
     assert set(again.metrics_names) == {"loss", "largest"}
+
+
+def test_weights_as_an_argument():
+    """Layers take their first weights when they are built, and refuse other numbers of them."""
+    table = np.arange(40, dtype=np.float32).reshape(10, 4)
+    model = tf.keras.Sequential([tf.keras.layers.Embedding(10, 4, weights=[table], input_length=5, trainable=False),
+                                 tf.keras.layers.Conv1D(2, 2, kernel_initializer="ones"), tf.keras.layers.GlobalMaxPooling1D()])
+    assert model.output_shape == (None, 2) and np.array_equal(model.layers[0].get_weights()[0], table)
+    loose = tf.keras.Sequential([tf.keras.layers.Embedding(10, 4, weights=[table]), tf.keras.layers.Conv1D(2, 2, kernel_initializer="ones")])
+    assert np.array_equal(loose(np.array([[1, 2, 3]])), [[[76, 76], [108, 108]]])
+    dense = tf.keras.layers.Dense(2, weights=[np.ones((3, 2)), np.zeros(2)])
+    assert np.array_equal(dense(np.ones((1, 3))), [[3, 3]]) and "weights" not in dense.get_config()
+    lstm = tf.keras.layers.LSTM(1, weights=[np.ones((2, 4)), np.ones((1, 4)), np.zeros(4)])
+    lstm(np.ones((1, 2, 2)))
+    assert [w.tolist() for w in lstm.get_weights()] == [[[1] * 4] * 2, [[1] * 4], [0] * 4]
+    with pytest.raises(ValueError):
+        tf.keras.layers.Dense(2, weights=[np.ones((3, 2))])(np.ones((1, 3)))

@@ -265,6 +265,9 @@ static tw_status cache_next(tw__cursor *cursor, tw_tensor **element, bool *end)
         return c->writer ? finish_file(c) : publish(c);
     tw_status status = c->writer ? write_element(c, c->at, element) : collect(c, element);
     c->at++;
+    /* The last element is there, though nobody asked for one behind it: the cursor goes on as a reader. */
+    if (status == TW_OK && !c->writer && (int64_t)c->collected.size == tw__dataset_cardinality(cursor->dataset->input))
+        status = (c->kept = keep((cache_dataset *)cursor->dataset, &c->collected, false)) ? TW_OK : tw__error_status();
     if (status != TW_OK)
         tw__element_end(element, count);
     return status;

@@ -45,19 +45,38 @@ static void several_stop(tw__cursor *cursor)
 
 /* ---- zip ---- */
 
+/* Moves on by one element, with the error that is set already: the inputs stay side by side, so that whoever ignores the error goes on rightly. */
+static tw_status skip_one(tw__cursor *cursor, const tw__dataset *dataset, bool *end)
+{
+    tw_tensor **element = tw__alloc_array((size_t)dataset->count + 1, sizeof *element);
+    if (!element)
+        return tw__error_status();
+    tw__saved_error kept = tw__error_take();
+    tw_status status = tw__cursor_next(cursor, element, end);
+    if (status == TW_OK && !*end)
+        tw__element_end(element, dataset->count);
+    tw_clear_error();
+    tw__error_restore(kept);
+    tw__free(element);
+    return status;
+}
+
 static tw_status zip_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     several_cursor *c = (several_cursor *)cursor;
     const several_dataset *self = (const several_dataset *)cursor->dataset;
     int made = 0;
-    tw_status status = TW_OK;
-    for (int i = 0; status == TW_OK && !*end && i < self->input_count; i++) {
-        status = tw__cursor_next(c->inputs[i], element + made, end);
-        made += status == TW_OK && !*end ? self->inputs[i]->count : 0;
+    bool failed = false;
+    for (int i = 0; !*end && i < self->input_count; i++) {
+        tw_status now = failed ? skip_one(c->inputs[i], self->inputs[i], end) : tw__cursor_next(c->inputs[i], element + made, end);
+        made += now == TW_OK && !*end && !failed ? self->inputs[i]->count : 0;
+        failed |= now != TW_OK;
     }
-    if (status != TW_OK || *end)
+    if (failed && *end)
+        tw_clear_error(); /* there is no such element */
+    if (failed || *end)
         tw__element_end(element, made);
-    return status;
+    return failed && !*end ? tw__error_status() : TW_OK;
 }
 
 static int64_t zip_cardinality(tw__dataset *dataset)

@@ -219,6 +219,7 @@ static tw_status add_part(tw_layer *self, const char *child, const char *name, c
     own.name = name;
     own.input_shape = own.batch_input_shape = TW_UNKNOWN_SHAPE;
     own.input_dim = own.batch_size = TW_NO_INT;
+    own.weights = (tw_tensors){ 0 };
     own.equation = equation;
     own.output_shape = output;
     own.bias_axes = args->no_bias ? NULL : bias_axes;

@@ -81,7 +81,7 @@ static const tw__layer_methods layer_methods = { .call = identity_call };
 
 TW_CLASS(layer,
     "keras.layers.Layer(trainable: bool = True, name: str = None, dtype: dtype = None, dynamic: bool = False, input_shape: shape = None, "
-    "input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None)",
+    "input_dim: int = None, batch_size: int = None, batch_input_shape: shape = None, weights: tensors = None)",
     .parent = &tw__class_module, .size = sizeof(tw_layer), .init = layer_init, .destroy = layer_destroy, .visit = layer_visit,
     .clear = layer_clear, .methods = &layer_methods,
     .doc = "Weights and a function of tensors that uses them; the base of all layers.");
@@ -145,8 +145,25 @@ static tw_status build(tw_layer *layer, const tw_shape *input_shape)
         TW_TRY(methods->build(layer, input_shape));
     TW_TRY(tw__layer_find_activity_regularizer(layer));
     tw__layer_built_for(layer, tw__shape_value(input_shape));
+    TW_TRY(tw__layer_take_weights(layer));
     layer->built = true;
     return TW_OK;
+}
+
+tw_status tw__layer_take_weights(tw_layer *layer)
+{
+    const tw_signature *signature = tw_class_signature(tw_class_of(layer));
+    const void *config = tw_object_config(layer);
+    tw_layer_args made = { 0 };
+    if (!signature || !config || tw__is(layer, &tw__class_model))
+        return TW_OK;
+    tw__args_project(signature, config, &tw__signature_layer, &made);
+    if (!made.weights.count)
+        return TW_OK;
+    tw__outside outside = tw__root_begin();
+    tw_status status = tw__impl_layer_set_weights(&(tw_layer_set_weights_args){ .self = layer, .weights = made.weights });
+    tw__outside_end(outside);
+    return status;
 }
 
 tw_status tw__layer_build(tw_layer *layer, const tw_shape *input_shape)

@@ -11,6 +11,7 @@
         own_.name = (cell_name);                                                                                                \
         own_.input_shape = own_.batch_input_shape = TW_UNKNOWN_SHAPE;                                                           \
         own_.input_dim = own_.batch_size = TW_NO_INT;                                                                           \
+        own_.weights = (tw_tensors){ 0 };                                                                                       \
         tw_class_make(&tw__class_layers_##id, &own_);                                                                           \
     })
 

@@ -104,13 +104,37 @@ static tw_value merge_pairwise(tw_layer *self, const tw_value *given, const tw_o
     return tw__value_tensor(sum);
 }
 
+static tw_status merge_init(void *self, const void *given)
+{
+    (void)given;
+    ((tw_layer *)self)->supports_masking = true;
+    return TW_OK;
+}
+
+/* True where all masks are. */
+static tw_tensor *all_masks(tw_layer *self, const tw_value *inputs, const tw_value *masks)
+{
+    (void)self, (void)inputs;
+    tw_tensor *all = NULL;
+    for (int64_t i = 0; i < masks->list.count; i++) {
+        tw_tensor *mask = masks->list.items[i].kind == TW_VALUE_TENSOR ? masks->list.items[i].tensor : NULL;
+        if (!mask)
+            continue;
+        tw_tensor *next = all ? TW_BINARY(LogicalAnd, all, mask) : tw_retain(mask);
+        tw_release(all);
+        if (!(all = next))
+            return NULL;
+    }
+    return all;
+}
+
 #define MERGE(name_, op_, least_, most_, mean_)                                             \
     static tw_value name_##_values(tw_layer *self, const tw_value *given, int training)     \
     {                                                                                       \
         (void)training;                                                                     \
         return merge_pairwise(self, given, &tw__op_##op_, least_, most_, mean_);            \
     }                                                                                       \
-    static const tw__layer_methods name_##_methods = { .arguments = "inputs", .call_values = name_##_values }
+    static const tw__layer_methods name_##_methods = { .arguments = "inputs", .call_values = name_##_values, .merge_masks = all_masks }
 MERGE(add, AddV2, 1, 0, false);
 MERGE(subtract, Sub, 2, 2, false);
 MERGE(multiply, Mul, 1, 0, false);
@@ -119,24 +143,55 @@ MERGE(maximum, Maximum, 1, 0, false);
 MERGE(minimum, Minimum, 1, 0, false);
 
 TW_CLASS(layers_add, "keras.layers.Add(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .methods = &add_methods, .doc = "The sum of its inputs.");
+    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &add_methods, .doc = "The sum of its inputs.");
 TW_CLASS(layers_subtract, "keras.layers.Subtract(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .methods = &subtract_methods, .doc = "The first of two inputs minus the second.");
+    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &subtract_methods, .doc = "The first of two inputs minus the second.");
 TW_CLASS(layers_multiply, "keras.layers.Multiply(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .methods = &multiply_methods, .doc = "The product of its inputs, element by element.");
+    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &multiply_methods, .doc = "The product of its inputs, element by element.");
 TW_CLASS(layers_average, "keras.layers.Average(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .methods = &average_methods, .doc = "The mean of its inputs.");
+    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &average_methods, .doc = "The mean of its inputs.");
 TW_CLASS(layers_maximum, "keras.layers.Maximum(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .methods = &maximum_methods, .doc = "The largest of its inputs, element by element.");
+    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &maximum_methods, .doc = "The largest of its inputs, element by element.");
 TW_CLASS(layers_minimum, "keras.layers.Minimum(**layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(merge), .methods = &minimum_methods, .doc = "The smallest of its inputs, element by element.");
+    .parent = &tw__class_layer, .size = sizeof(merge), .init = merge_init, .methods = &minimum_methods, .doc = "The smallest of its inputs, element by element.");
 
 /* ---- Concatenate ---- */
 
 static tw_status concatenate_init(void *self, const void *given)
 {
     ((merge *)self)->axis = ((const tw_layers_concatenate_args *)given)->axis;
-    return TW_OK;
+    return merge_init(self, given);
+}
+
+/* The mask of one input with the input's rank; inputs without one are true everywhere. */
+static tw_tensor *wide_mask(tw_tensor *input, tw_tensor *mask)
+{
+    tw_attr to_bool = TW_A_TYPE("DstT", TW_BOOL);
+    if (!mask) {
+        tw_auto tw_tensor *ones = TW_UNARY(OnesLike, input);
+        return ones ? tw__call(&tw__op_Cast, &ones, 1, &to_bool, 1) : NULL;
+    }
+    tw_auto tw_tensor *last = tw_tensor_int(-1);
+    return mask->shape.rank >= input->shape.rank ? tw_retain(mask) : last ? TW_BINARY(ExpandDims, mask, last) : NULL;
+}
+
+/* The masks side by side along the layer's axis, then true where the last axis is. */
+static tw_tensor *concatenated_masks(tw_layer *self, const tw_value *inputs, const tw_value *masks)
+{
+    int64_t count = masks->list.count;
+    tw_tensor **all = tw__alloc_array((size_t)count + 1, sizeof *all), *result = NULL;
+    bool good = all != NULL;
+    for (int64_t i = 0; good && i < count; i++)
+        good = (all[i] = wide_mask(inputs->list.items[i].tensor, masks->list.items[i].kind == TW_VALUE_TENSOR ? masks->list.items[i].tensor : NULL));
+    if (good && (all[count] = tw_tensor_int((int32_t)((merge *)self)->axis))) {
+        tw_attr size = TW_A_INT("N", count);
+        tw_auto tw_tensor *joined = count == 1 ? tw_retain(all[0]) : tw__call(&tw__op_ConcatV2, all, (int)count + 1, &size, 1), *last = tw_tensor_int(-1);
+        result = joined && last ? TW_BINARY(All, joined, last) : NULL;
+    }
+    for (int64_t i = 0; all && i <= count; i++)
+        tw_release(all[i]);
+    tw__free(all);
+    return result;
 }
 
 static tw_value concatenate_values(tw_layer *self, const tw_value *given, int training)
@@ -176,7 +231,8 @@ static tw_value concatenate_values(tw_layer *self, const tw_value *given, int tr
     return tw__value_tensor(out);
 }
 
-static const tw__layer_methods concatenate_methods = { .arguments = "inputs", .call_values = concatenate_values };
+static const tw__layer_methods concatenate_methods = { .arguments = "inputs", .call_values = concatenate_values,
+                                                       .merge_masks = concatenated_masks };
 
 TW_CLASS(layers_concatenate, "keras.layers.Concatenate(axis: int = -1, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(merge), .init = concatenate_init, .methods = &concatenate_methods,

@@ -92,6 +92,13 @@ TW_CLASS(layers_re_lu,
 
 /* ---- LeakyReLU ---- */
 
+static tw_status leaky_init(void *self, const void *given)
+{
+    (void)given;
+    ((tw_layer *)self)->supports_masking = true;
+    return TW_OK;
+}
+
 static tw_tensor *leaky_call(tw_layer *self, tw_tensor *input, int training)
 {
     (void)training;
@@ -108,5 +115,5 @@ static void leaky_config(tw_layer *self, tw__dict *dict)
 static const tw__layer_methods leaky_methods = { .call = leaky_call, .config = leaky_config, .own_config = " alpha " };
 
 TW_CLASS(layers_leaky_re_lu, "keras.layers.LeakyReLU(alpha: float = 0.3, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(tw_layer), .methods = &leaky_methods,
+    .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = leaky_init, .methods = &leaky_methods,
     .doc = "x above 0, alpha * x below.");

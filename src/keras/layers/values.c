@@ -108,6 +108,7 @@ static tw_status build_of_values(tw_layer *layer, const tw_value *given)
     const tw__layer_methods *methods = tw__methods(layer);
     TW_TRY(methods->build_values(layer, given));
     TW_TRY(tw__layer_find_activity_regularizer(layer));
+    TW_TRY(tw__layer_take_weights(layer));
     layer->built = true;
     return TW_OK;
 }
@@ -132,8 +133,15 @@ static tw_status build(tw_layer *layer, const tw_value *given)
 static tw_status finish(tw_layer *layer, const tw_value *given, const tw_value *mask, const tw_value *result)
 {
     tw_tensor *input = tw__value_first_tensor(&given[0]), *output = tw__value_first_tensor(result);
+    const tw__layer_methods *methods = tw__methods(layer);
     if (!input || !output)
         return TW_OK;
+    if (methods->merge_masks) {
+        TW_TRY(tw__layer_finish(layer, input, NULL, output));
+        bool masked = mask->kind == TW_VALUE_LIST;
+        tw_auto tw_tensor *made = masked ? methods->merge_masks(layer, &given[0], mask) : NULL;
+        return !masked ? TW_OK : made ? tw__mask_set(output, made) : tw__error_status();
+    }
     return tw__layer_finish(layer, input, tw__value_first_tensor(mask), output);
 }
 

@@ -59,6 +59,7 @@ typedef struct model_input {
     tw_shape *shapes;
     char **names;
     int count;
+    bool fixed; /* the batch has its size: states do, too */
 } model_input;
 
 static void free_input(model_input *input)
@@ -86,7 +87,7 @@ static tw_status add_tensor(model_input *input, tw_dtype dtype, const tw_shape *
     }
     dtypes[count - 1] = dtype;
     shapes[count - 1] = *shape;
-    if (shape->rank > 0)
+    if (shape->rank > 0 && !input->fixed)
         shapes[count - 1].dims[0] = -1;
     names[count - 1] = copy;
     input->count++;
@@ -95,9 +96,8 @@ static tw_status add_tensor(model_input *input, tw_dtype dtype, const tw_shape *
 
 static tw_value spec_for(void *context, tw_keras_tensor *tensor)
 {
-    (void)context;
     tw_shape shape = tensor->shape;
-    if (shape.rank > 0)
+    if (shape.rank > 0 && !((const model_input *)context)->fixed)
         shape.dims[0] = -1;
     return tw__spec_value(tensor->dtype, &shape, tensor->name);
 }
@@ -109,7 +109,7 @@ static tw_status functional_input(const tw__functional *functional, model_input 
         const tw_keras_tensor *tensor = functional->flat_inputs[i];
         TW_TRY(add_tensor(input, tensor->dtype, &tensor->shape, tensor->name));
     }
-    return tw__replace_tensors(&functional->inputs, spec_for, NULL, &input->structure);
+    return tw__replace_tensors(&functional->inputs, spec_for, input, &input->structure);
 }
 
 static tw_status no_input(const tw_layer *model)
@@ -408,6 +408,7 @@ static tw_status save_with(tw_layer *model, const char *directory, tw__extra *ex
         TW_TRY(add_list(extra, model, "variables", TW_ALL_VARIABLES));
         TW_TRY(add_list(extra, model, "trainable_variables", TW_TRAINABLE_VARIABLES));
         TW_TRY(add_calls(extra, model, input));
+        TW_TRY(tw__keras_attach_states(extra, model));
     }
     if (!signatures->trackable.child_count) {
         tw_saved_concrete *signature = default_signature(model, input);
@@ -422,7 +423,7 @@ static tw_status save_with(tw_layer *model, const char *directory, tw__extra *ex
 
 tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures)
 {
-    model_input input = { .structure = NONE };
+    model_input input = { .structure = NONE, .fixed = tw__keras_is_stateful(model) };
     tw_status status = find_input(model, &input);
     if (status == TW_OK)
         status = save_with(model, directory, extra, signatures, &input);

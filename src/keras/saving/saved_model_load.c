@@ -175,8 +175,9 @@ static tw_layer *model_of_config(const tw_value *metadata)
 static tw_status restore_weights(tw_layer *model, const char *directory)
 {
     char *prefix = tw__path_join(directory, "variables/variables");
-    tw__saving_view view = { .root = &model->trackable };
-    tw__restore *restored = prefix ? tw__restore_start(prefix, &view) : NULL;
+    tw__extra extra = { 0 };
+    tw__saving_view view = { .root = &model->trackable, .extra = &extra };
+    tw__restore *restored = prefix && tw__keras_attach_states(&extra, model) == TW_OK ? tw__restore_start(prefix, &view) : NULL;
     tw_variable **variables = NULL;
     int64_t count = 0;
     tw_status status = restored ? tw__collect_variables(&model->trackable, TW_ALL_VARIABLES, &variables, &count) : tw__error_status();
@@ -189,6 +190,7 @@ static tw_status restore_weights(tw_layer *model, const char *directory)
     tw__free(variables);
     tw__restore_forget_child(&model->trackable, "optimizer"); /* it begins anew, as in Keras */
     tw_release(restored);
+    tw__extra_free(&extra);
     tw__free(prefix);
     return status;
 }

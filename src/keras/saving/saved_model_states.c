@@ -1,0 +1,50 @@
+/* The states of stateful recurrent layers are no weights, but a SavedModel keeps them: layer/keras_api/states/0, 1 … */
+#include "keras/layers/recurrent.h"
+#include "keras/saving/saved_model.h"
+
+static tw__rnn *stateful(tw_layer *layer)
+{
+    tw__rnn *rnn = tw__is(layer, &tw__class_layers_rnn) ? (tw__rnn *)layer : NULL;
+    return rnn && rnn->stateful ? rnn : NULL;
+}
+
+bool tw__keras_is_stateful(tw_layer *model)
+{
+    tw_layer **layers;
+    int64_t count;
+    bool found = false;
+    if (tw__collect_layers(&model->trackable, true, &layers, &count) != TW_OK)
+        return false;
+    for (int64_t i = 0; i < count; i++)
+        found |= stateful(layers[i]) != NULL;
+    tw__free(layers);
+    return found;
+}
+
+static tw_status attach(tw__extra *extra, tw__rnn *rnn)
+{
+    tw_auto tw_saved_object *api = tw__saved_object_new("_generic_user_object");
+    tw_auto tw_saved_object *list = api ? tw__saved_object_new("trackable_list_wrapper") : NULL;
+    tw_status status = list ? tw__track(&api->trackable, "states", list) : TW_RESOURCE_EXHAUSTED;
+    for (int64_t i = 0; status == TW_OK && i < rnn->state_count; i++) {
+        char place[24];
+        snprintf(place, sizeof place, "%lld", (long long)i);
+        status = tw__track(&list->trackable, place, rnn->states[i]);
+    }
+    return status == TW_OK ? tw__extra_add(extra, &rnn->layer.trackable, "keras_api", api) : status;
+}
+
+tw_status tw__keras_attach_states(tw__extra *extra, tw_layer *model)
+{
+    tw_layer **layers;
+    int64_t count;
+    TW_TRY(tw__collect_layers(&model->trackable, true, &layers, &count));
+    tw_status status = TW_OK;
+    for (int64_t i = 0; status == TW_OK && i < count; i++) {
+        tw__rnn *rnn = stateful(layers[i]);
+        if (rnn && rnn->state_count)
+            status = attach(extra, rnn);
+    }
+    tw__free(layers);
+    return status;
+}

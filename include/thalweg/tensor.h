@@ -60,11 +60,12 @@ typedef struct tw_string {
 typedef struct tw_ints {
     const int64_t *items;
     int64_t count;
-    bool given; /* false: the argument was left out */
+    bool given;  /* false: the argument was left out */
+    bool single; /* it was one integer, not a list */
 } tw_ints;
 #define TW_INTS(...) \
-    ((tw_ints){ (const int64_t[]){ __VA_ARGS__ }, (int64_t)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), true })
-#define TW_NO_INTS ((tw_ints){ NULL, 0, true })
+    ((tw_ints){ (const int64_t[]){ __VA_ARGS__ }, (int64_t)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), true, false })
+#define TW_NO_INTS ((tw_ints){ NULL, 0, true, false })
 
 /* A list of tensors. As an argument it is borrowed; as a result it is the caller's, to be given to tw_tensors_free. */
 typedef struct tw_tensors {

@@ -78,7 +78,7 @@ static bool read_ints(const context *c, const tw_field *field, PyObject *value, 
 {
     if (PyIndex_Check(value) && !(TW_IS_TENSOR(value) && TW_TENSOR(value)->shape.rank)) {
         int64_t *one = tw__py_keep_block(c->frame, sizeof *one);
-        *out = (tw_ints){ one, 1, true };
+        *out = (tw_ints){ one, 1, true, true };
         return one && read_int(c, field, value, one);
     }
     PyObject *items = PyUnicode_Check(value) ? NULL : PySequence_List(value);
@@ -99,7 +99,7 @@ static bool read_ints(const context *c, const tw_field *field, PyObject *value, 
     for (Py_ssize_t i = 0; good && i < count; i++)
         good = read_int(c, field, PyList_GetItem(items, i), &list[i]);
     Py_DECREF(items);
-    *out = (tw_ints){ list, count, true };
+    *out = (tw_ints){ list, count, true, false };
     return good;
 }
 

@@ -105,20 +105,14 @@ def _from_config(cls, config, custom_objects=None):
     with CustomObjectScope(custom_objects):
         if cls.__module__.startswith("thalweg."):
             functional = cls.__name__ == "Model" and all(key in config for key in ("layers", "input_layers", "output_layers"))
-            return keras.utils._from_config("Functional" if functional else cls.__name__, config)
+            return keras.utils._from_config(cls.__module__[len("thalweg."):], "Functional" if functional else cls.__name__, config)
         return cls(**config)
 
 
-def _plain_from_config(cls, config):
-    """An object of its config."""
-    return cls(**config)
-
-
 keras.layers.Layer.from_config = classmethod(_from_config)
-for _base in (keras.initializers.Initializer, keras.constraints.Constraint, keras.losses.Loss, keras.metrics.Metric,
+for _base in (keras.initializers.Initializer, keras.constraints.Constraint, keras.regularizers.Regularizer, keras.losses.Loss, keras.metrics.Metric,
               keras.optimizers.Optimizer, keras.optimizers.schedules.LearningRateSchedule):
-    if not hasattr(_base, "from_config"):
-        _base.from_config = classmethod(_plain_from_config)
+    _base.from_config = classmethod(_from_config)
 del _base
 
 
@@ -138,11 +132,10 @@ _serialize_layer = keras.layers.serialize
 
 def serialize_keras_object(obj):
     """The class and config of an object, as a dict."""
-    if isinstance(obj, keras.layers.Layer):
+    if isinstance(obj, keras.layers.Layer) and not isinstance(obj, keras.metrics.Metric):
         return _serialize_layer(obj)
     if type(obj).__module__.startswith("thalweg."):
-        return {"module": type(obj).__module__[len("thalweg."):], "class_name": type(obj).__name__, "config": obj.get_config(),
-                "registered_name": None}
+        return keras.utils._serialize(obj, type(obj).__module__[len("thalweg."):])
     return _serialize(obj) if hasattr(obj, "get_config") else obj
 
 

@@ -55,19 +55,28 @@ static bool number_of(const tw_value *value, double *out)
     return true;
 }
 
+/* How many integers a list has, those of pairs in it ((top, bottom), (left, right)) counted one by one. */
+static int64_t count_ints(const tw_value *value)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; is_list(value) && i < value->list.count; i++)
+        count += is_list(&value->list.items[i]) ? value->list.items[i].list.count : 1;
+    return is_list(value) ? count : 1;
+}
+
 static tw_status fill_ints(const filling *f, const tw_field *field, const tw_value *value, tw_ints *out)
 {
-    const tw_value *items = is_list(value) ? value->list.items : value;
-    int64_t count = is_list(value) ? value->list.count : 1;
-    int64_t *list = tw__alloc_array((size_t)count + 1, sizeof *list);
+    int64_t *list = tw__alloc_array((size_t)count_ints(value) + 1, sizeof *list), count = 0;
+    bool good = list && (is_list(value) || integer_of(value, &list[0]));
     if (!list)
         return TW_RESOURCE_EXHAUSTED;
-    *out = (tw_ints){ list, count, true };
-    for (int64_t i = 0; i < count; i++) {
-        if (!integer_of(&items[i], &list[i]))
-            return wrong(f, field, "an integer or a list of integers");
+    for (int64_t i = 0; good && is_list(value) && i < value->list.count; i++) {
+        const tw_value *item = &value->list.items[i];
+        for (int64_t k = 0; good && k < (is_list(item) ? item->list.count : 1); k++)
+            good = integer_of(is_list(item) ? &item->list.items[k] : item, &list[count++]);
     }
-    return TW_OK;
+    *out = (tw_ints){ list, is_list(value) ? count : 1, true, !is_list(value) };
+    return good ? TW_OK : wrong(f, field, "an integer or a list of integers");
 }
 
 static tw_status fill_shape(const filling *f, const tw_field *field, const tw_value *value, tw_shape *out)

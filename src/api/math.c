@@ -85,7 +85,7 @@ static tw_tensor *sum_of_squares(tw_tensor *t, tw_ints axes, bool keep)
     if (!axes.given || !axes.items) {
         for (int i = 0; i < t->shape.rank; i++)
             all[i] = i;
-        axes = (tw_ints){ all, t->shape.rank, true };
+        axes = (tw_ints){ all, t->shape.rank, true, false };
     }
     tw_auto tw_tensor *squares = TW_BINARY(Mul, t, t);
     tw_auto tw_tensor *indices = tw_tensor_new(TW_INT64, TW_SHAPE(axes.count), axes.items);

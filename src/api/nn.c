@@ -179,8 +179,7 @@ TW_API(nn_bias_add, "nn.bias_add(value: tensor<T>, bias: tensor<T>, data_format:
 
 /* ---- dropout ---- */
 
-/* The shape of the noise as a tensor; None stands for the input's dimension, which may not be known yet. */
-static tw_tensor *noise_dims(tw_tensor *x, const tw_shape *noise_shape)
+tw_tensor *tw__noise_dims(tw_tensor *x, const tw_shape *noise_shape)
 {
     tw_shape shape = noise_shape && noise_shape->rank >= 0 ? *noise_shape : x->shape;
     for (int i = 0; i < shape.rank; i++) {
@@ -215,7 +214,7 @@ static tw_tensor *dropout_in_graph(tw_tensor *x, double rate, const tw_shape *no
     tw__part part = tw__part_begin(name, "dropout");
     tw_auto tw_tensor *factor = tw__grad_constant(1 / (1 - rate), x), *factor_node = tw__part_constant(&part, factor, "Const");
     tw_auto tw_tensor *scaled = factor_node ? tw__part_call(&part, "Mul", &tw__op_Mul, TW_IN(x, factor_node), 2, NULL, 0) : NULL;
-    tw_auto tw_tensor *dims = scaled ? noise_dims(x, noise_shape) : NULL, *dims_node = tw__part_constant(&part, dims, "Shape");
+    tw_auto tw_tensor *dims = scaled ? tw__noise_dims(x, noise_shape) : NULL, *dims_node = tw__part_constant(&part, dims, "Shape");
     tw_auto tw_tensor *uniform = dims_node ? tw_random_uniform(dims_node, .dtype = x->dtype, .seed = seed == 0 ? TW_ZERO : seed) : NULL;
     tw_auto tw_tensor *limit = tw__grad_constant(rate, x);
     tw_auto tw_tensor *keep = uniform && limit ? TW_BINARY(GreaterEqual, uniform, limit) : NULL;
@@ -240,7 +239,7 @@ tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, i
     }
     if (tw__in_graph())
         return dropout_in_graph(x, rate, noise_shape, seed, name);
-    tw_auto tw_tensor *dims = noise_dims(x, noise_shape);
+    tw_auto tw_tensor *dims = tw__noise_dims(x, noise_shape);
     if (!dims)
         return NULL;
     tw_auto tw_tensor *uniform = tw__random_uniform(dims, x->dtype, tw__seed_pair(seed));

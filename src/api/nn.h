@@ -11,6 +11,8 @@ tw_tensor *tw__swap_with_last(tw_tensor *x, int64_t axis);
 /* Softmax or LogSoftmax along any axis. */
 tw_tensor *tw__softmax_along(const tw_op *op, tw_tensor *logits, int64_t axis);
 /* A noise shape of NULL or unknown rank: the input's. A seed of TW_NO_INT: none. */
+/* The shape of noise for x as a tensor; None stands for the input's dimension, which may not be known yet. */
+tw_tensor *tw__noise_dims(tw_tensor *x, const tw_shape *noise_shape);
 tw_tensor *tw__dropout(tw_tensor *x, double rate, const tw_shape *noise_shape, int64_t seed, const char *name);
 /* tf.nn.sparse_softmax_cross_entropy_with_logits and softmax_cross_entropy_with_logits. */
 tw_tensor *tw__sparse_cross_entropy_of(tw_tensor *labels, tw_tensor *logits);

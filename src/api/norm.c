@@ -52,7 +52,7 @@ static double order_of(const tw_value *order, bool matrix)
 
 static tw_tensor *one_axis(const tw_op *op, tw_tensor *x, int64_t axis)
 {
-    return tw__reduce_axes(op, x, (tw_ints){ &axis, 1, true }, true);
+    return tw__reduce_axes(op, x, (tw_ints){ &axis, 1, true, false }, true);
 }
 
 /* With every dimension kept. */

@@ -204,7 +204,7 @@ void *tw__ragged_softmax(tw__temps *t, void *value, int64_t axis)
 {
     int rank = tw__value_shape(value).rank;
     const int64_t axes[1] = { axis };
-    tw_ints along_axis = { axes, 1, true };
+    tw_ints along_axis = { axes, 1, true, false };
     if (axis != -1 && axis != rank - 1) {
         tw__fail(TW_UNIMPLEMENTED, "nn.softmax: of a ragged tensor only along the last dimension, got axis %lld",
                  (long long)axis);

@@ -55,6 +55,18 @@ tw_value tw__shape_value(const tw_shape *shape)
     return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, items ? shape->rank : 0 } };
 }
 
+void tw__value_drop(tw_value *dict, const char *key)
+{
+    tw_value *place = dict->kind == TW_VALUE_DICT ? (tw_value *)(uintptr_t)tw__value_get(dict, key) : NULL;
+    if (!place)
+        return;
+    tw_value *pair = place - 1, *end = dict->list.items + dict->list.count;
+    tw_value_free(&pair[0]);
+    tw_value_free(&pair[1]);
+    memmove(pair, pair + 2, sizeof *pair * (size_t)(end - pair - 2));
+    dict->list.count -= 2;
+}
+
 /* ---- fields ---- */
 
 static tw_value str_or_none(const char *text)
@@ -179,8 +191,8 @@ static tw_value field_value(const tw_field *field, const void *args)
         return tw__shape_value(place);
     case TW_KIND_INTS: {
         const tw_ints *ints = place;
-        bool single = strcmp(field->name, "axis") == 0 && ints->count == 1; /* one axis is a number */
-        return single ? (tw_value){ .kind = TW_VALUE_INT, .i = ints->items[0] } : ints_value(ints);
+        bool number = ints->single && strcmp(field->name, "axis") == 0; /* one axis stays a number */
+        return number ? (tw_value){ .kind = TW_VALUE_INT, .i = ints->items[0] } : ints_value(ints);
     }
     case TW_KIND_TENSOR:
         return tensor_value(*(tw_tensor *const *)place);
@@ -269,10 +281,16 @@ tw_value tw__config_of(const void *object)
     tw_value own = { .kind = TW_VALUE_NONE };
     if (tw__foreign_object.config && (tw__foreign_object.config(object, &own) || tw_error_code() != TW_OK))
         return own;
+    if (tw__is(object, &tw__class_metric))
+        return tw__impl_metric_get_config(&(tw_metric_get_config_args){ .self = (tw_metric *)(uintptr_t)object });
     if (tw__is(object, &tw__class_layer)) {
         const tw__layer_methods *methods = tw__methods(object);
         return methods->whole_config ? methods->whole_config((tw_layer *)(uintptr_t)object) : layer_config(object);
     }
+    if (tw__is(object, &tw__class_loss))
+        return tw__impl_loss_get_config(&(tw_loss_get_config_args){ .self = (tw_loss *)(uintptr_t)object });
+    if (tw__is(object, &tw__class_optimizer))
+        return tw__impl_optimizer_get_config(&(tw_optimizer_get_config_args){ .self = (tw_optimizer *)(uintptr_t)object });
     tw__dict dict = { 0 };
     tw__dict_put_config(&dict, object, "");
     return tw__dict_take(&dict);

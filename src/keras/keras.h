@@ -209,7 +209,10 @@ tw_value tw__serialize(const void *object, const char *module);
 /* The object that such a dict describes, or a new one of the class that is named; `word` says of which kind if the dict does not: "layer",
  * "initializer". A new reference. (serialize.c) */
 void *tw__deserialize(const tw_value *value, const char *word);
+void tw__value_drop(tw_value *dict, const char *key); /* takes a key and its value away, if it is there (config.c) */
+tw_status tw__shape_of_value(const tw_value *value, tw_shape *shape); /* rank -1: it is none (saving/saved_model_load.c) */
 tw_value tw__config_of(const void *object); /* as get_config() gives it */
+void *tw__object_of_config(const tw_class *class, const tw_value *config); /* by the class's arguments */
 /* An embedding language's own classes and functions. */
 typedef struct tw__foreign_objects {
     bool (*serialize)(const void *object, tw_value *dict);  /* false: an object of the library's own classes, or a failure, with the error set */

@@ -31,6 +31,19 @@ static const char *inner_module(const char *name)
     return NULL;
 }
 
+/* The module that an entry names: the classes' own for those that tell it. */
+static const char *module_of(const void *object, const char *module)
+{
+    static const char *const elsewhere[] = { "Adadelta", "Adagrad", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD" };
+    if (tw__is(object, &tw__class_metric))
+        return "keras.metrics";
+    for (size_t i = 0; tw__is(object, &tw__class_optimizer) && i < sizeof elsewhere / sizeof *elsewhere; i++) {
+        if (strcmp(tw_class_name(object), elsewhere[i]) == 0)
+            return "keras.optimizers.experimental";
+    }
+    return module;
+}
+
 static tw_value function_entry(const tw_callable *function)
 {
     tw__dict dict = { 0 };
@@ -50,7 +63,7 @@ tw_value tw__serialize(const void *object, const char *module)
         return function_entry(object);
     const char *name = tw_class_name(object), *hidden = inner_module(name);
     tw__dict dict = { 0 };
-    tw__dict_put_str(&dict, "module", hidden ? hidden : module);
+    tw__dict_put_str(&dict, "module", hidden ? hidden : module_of(object, module));
     tw__dict_put_str(&dict, "class_name", name);
     tw__dict_put(&dict, "config", tw__config_of(object));
     tw__dict_put_str(&dict, "registered_name", hidden ? name : NULL);
@@ -87,6 +100,17 @@ static const tw_class *find_class(const char *name, const char *word)
     return found;
 }
 
+/* The class that an entry names; its module decides where names are equal ("Identity", "MeanSquaredError"). */
+static const tw_class *class_in(const char *module, const char *name)
+{
+    char path[200];
+    if (strcmp(module, "keras.optimizers.experimental") == 0 || strcmp(module, "keras.optimizers.legacy") == 0)
+        module = "keras.optimizers";
+    snprintf(path, sizeof path, "%s.%s", module, name);
+    const tw_signature *signature = tw_signature_find(path);
+    return signature ? signature->class_row : NULL;
+}
+
 static void *make_part(const tw_value *value, const tw_field *field)
 {
     if (value->kind == TW_VALUE_DICT)
@@ -101,16 +125,38 @@ static bool is_below(const tw_class *class, const tw_class *root)
     return class != NULL;
 }
 
+/* What configs say and constructors do not take: it follows from the class. */
+static bool is_told(const tw_class *class, const char *key)
+{
+    return (strcmp(key, "fn") == 0 && (is_below(class, &tw__class_loss) || is_below(class, &tw__class_metric))) ||
+           (strcmp(key, "is_legacy_optimizer") == 0 && is_below(class, &tw__class_optimizer));
+}
+
+void *tw__object_of_config(const tw_class *class, const tw_value *config)
+{
+    const tw_signature *signature = tw_class_signature(class);
+    tw_value own = { .kind = TW_VALUE_DICT }; /* borrows the config's members */
+    bool is_dict = config->kind == TW_VALUE_DICT;
+    own.list.items = is_dict ? tw__alloc_array((size_t)config->list.count + 1, sizeof *own.list.items) : NULL;
+    for (int64_t i = 0; own.list.items && i + 1 < config->list.count; i += 2) {
+        if (config->list.items[i].kind == TW_VALUE_STR && is_told(class, config->list.items[i].s.data))
+            continue;
+        own.list.items[own.list.count++] = config->list.items[i];
+        own.list.items[own.list.count++] = config->list.items[i + 1];
+    }
+    if (!is_dict)
+        tw__fail(TW_VALUE_ERROR, "%s: a config must be a dict", class->name);
+    void *args = own.list.items ? tw__args_of_values(signature, NULL, &own, make_part) : NULL;
+    void *made = args ? tw_class_make(class, args) : NULL;
+    tw__args_free(signature, args);
+    tw__free(own.list.items);
+    return made;
+}
+
 static void *make_object(const tw_class *class, const tw_value *config)
 {
     const tw__layer_methods *methods = is_below(class, &tw__class_layer) ? class->methods : NULL;
-    if (methods && methods->from_config)
-        return methods->from_config(config);
-    const tw_signature *signature = tw_class_signature(class);
-    void *args = tw__args_of_values(signature, NULL, config, make_part);
-    void *made = args ? tw_class_make(class, args) : NULL;
-    tw__args_free(signature, args);
-    return made;
+    return methods && methods->from_config ? methods->from_config(config) : tw__object_of_config(class, config);
 }
 
 void *tw__deserialize(const tw_value *value, const char *word)
@@ -124,7 +170,10 @@ void *tw__deserialize(const tw_value *value, const char *word)
     void *own = tw__foreign_object.make ? tw__foreign_object.make(value, word) : NULL;
     if (own || tw_error_code() != TW_OK)
         return own;
-    const tw_class *class = strcmp(name, "function") == 0 ? NULL : find_class(name, word);
+    const char *module = value->kind == TW_VALUE_DICT ? tw__value_text(value, "module") : NULL;
+    const tw_class *class = module ? class_in(module, name) : NULL;
+    if (!class && strcmp(name, "function") != 0)
+        class = find_class(name, word);
     if (!class) {
         if (strcmp(name, "function") == 0 && config->kind == TW_VALUE_STR)
             name = config->s.data;
@@ -148,9 +197,16 @@ TW_API(deserialize_object, "keras.utils._deserialize(config: value, kind: str = 
     return tw__deserialize(&args->config, args->kind);
 }
 
-TW_API(deserialize_class, "keras.utils._from_config(name: str, config: value) -> object", "An object of a class of the library, of its config.")
+TW_API(serialize_object, "keras.utils._serialize(instance: object, module: str) -> value", "The class and config of an object, as a dict.")
 {
-    const tw_class *class = find_class(args->name, NULL);
+    return tw__serialize(args->instance, args->module);
+}
+
+TW_API(deserialize_class, "keras.utils._from_config(module: str, name: str, config: value) -> object", "An object of a class of the library, of its config.")
+{
+    const tw_class *class = class_in(args->module, args->name);
+    if (!class)
+        class = find_class(args->name, NULL);
     if (!class)
         tw__fail(TW_VALUE_ERROR, "there is no class %s", args->name);
     return class ? make_object(class, &args->config) : NULL;

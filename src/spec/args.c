@@ -37,7 +37,7 @@ static tw_ints default_ints(const tw_field *field)
     } *_Atomic kept;
     for (struct kept *k = kept; k; k = k->next) {
         if (k->field == field)
-            return (tw_ints){ k->values, k->count, true };
+            return (tw_ints){ k->values, k->count, true, *field->default_text != '(' };
     }
     struct kept *k = malloc(sizeof *k);
     if (!k)
@@ -47,7 +47,7 @@ static tw_ints default_ints(const tw_field *field)
     k->next = kept;
     while (!atomic_compare_exchange_weak(&kept, &k->next, k))
         ;
-    return (tw_ints){ k->values, k->count, true };
+    return (tw_ints){ k->values, k->count, true, *field->default_text != '(' };
 }
 
 static void set_default(const tw_field *field, void *args)
@@ -363,7 +363,7 @@ static bool copy_field(const tw_field *field, const void *source, void *target)
             return false;
         if (ints.count)
             memcpy(items, ints.items, (size_t)ints.count * sizeof *items);
-        *(tw_ints *)to = (tw_ints){ items, ints.count, ints.given };
+        *(tw_ints *)to = (tw_ints){ items, ints.count, ints.given, ints.single };
         return true;
     }
     case TW_KIND_TENSORS:

@@ -202,7 +202,7 @@ static tw_status multi_init(void *self, const void *given)
     layer->heads = args->num_heads;
     layer->key_size = args->key_dim;
     layer->value_size = args->value_dim == TW_NO_INT || args->value_dim == 0 ? args->key_dim : args->value_dim;
-    if (args->attention_axes.given)
+    if (args->attention_axes.given && (args->attention_axes.count != 1 || args->attention_axes.items[0] != 1)) /* (1,) is all there is at rank 3 */
         return tw__fail(TW_UNIMPLEMENTED, "MultiHeadAttention \"%s\": the argument `attention_axes` is not supported", layer->layer.name);
     if (layer->heads <= 0 || layer->key_size <= 0 || layer->value_size <= 0 || args->output_shape.rank > 1)
         return tw__fail(TW_VALUE_ERROR, "MultiHeadAttention \"%s\": num_heads, key_dim and value_dim must be positive, output_shape one number", layer->layer.name);
@@ -322,8 +322,9 @@ static void multi_config(tw_layer *self, tw__dict *dict)
         tw__dict_put(dict, names[i], self->built ? tw__shape_value(&layer->shapes[i]) : (tw_value){ .kind = TW_VALUE_NONE });
 }
 
+static void *multi_from_config(const tw_value *config);
 static const tw__layer_methods multi_methods = {
-    .arguments = "query value key attention_mask return_attention_scores training use_causal_mask", .call_values = multi_call,
+    .from_config = multi_from_config, .arguments = "query value key attention_mask return_attention_scores training use_causal_mask", .call_values = multi_call,
     .build_values = multi_build, .config = multi_config, .own_config = " value_dim output_shape attention_axes "
 };
 
@@ -335,3 +336,36 @@ TW_CLASS(layers_multi_head_attention,
     "**layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(multi_head), .init = multi_init, .methods = &multi_methods,
     .doc = "Attention several times side by side, of projections that are learnt.");
+
+/* A config of a built layer tells the shapes that it was built for. */
+static void *multi_from_config(const tw_value *config)
+{
+    static const char *const names[] = { "query_shape", "value_shape", "key_shape" };
+    tw_shape shapes[3];
+    tw_value given[3] = { 0 }, own = tw__value_copy(config);
+    bool known = own.kind == TW_VALUE_DICT;
+    for (int i = 0; i < 3; i++) {
+        const tw_value *said = own.kind == TW_VALUE_DICT ? tw__value_get(&own, names[i]) : NULL;
+        known = known && said && said->kind != TW_VALUE_NONE && tw__shape_of_value(said, &shapes[i]) == TW_OK && shapes[i].rank == 3;
+        tw__value_drop(&own, names[i]);
+    }
+    tw_layer *layer = tw_error_code() == TW_OK ? tw__object_of_config(&tw__class_layers_multi_head_attention, &own) : NULL;
+    tw_value_free(&own);
+    if (!layer || !known)
+        return layer;
+    tw_status status = tw__layer_begin(layer);
+    if (status == TW_OK) {
+        tw_tensor places[3];
+        for (int i = 0; i < 3; i++) {
+            places[i] = (tw_tensor){ .shape = shapes[i] };
+            given[i] = (tw_value){ .kind = TW_VALUE_TENSOR, .tensor = &places[i] };
+        }
+        status = multi_build(layer, given);
+        tw__layer_end(layer);
+    }
+    layer->built = status == TW_OK;
+    if (status == TW_OK)
+        return layer;
+    tw_release(layer);
+    return NULL;
+}

@@ -333,7 +333,8 @@ static void norm_config(tw_layer *self, tw__dict *dict)
 {
     batch_normalization *layer = (batch_normalization *)self;
     tw_value axis = { .kind = TW_VALUE_INT, .i = layer->axes[0] };
-    if (self->built || layer->axis_count > 1) {
+    const tw_layers_batch_normalization_args *args = tw_object_config(self);
+    if (self->built || !args->axis.single) {
         axis = tw__sizes_value(layer->axes, layer->axis_count);
         axis.kind = TW_VALUE_LIST;
     }

@@ -224,21 +224,11 @@ static void more_config(tw_layer *self, tw__dict *dict)
     tw__dict_put(dict, "dilation_rate", tw__sizes_value(layer->dilation, layer->axes));
     tw__dict_put_str(dict, "padding", layer->padding);
     tw__dict_put_str(dict, "data_format", "channels_last");
-    tw__dict_put(dict, "groups", (tw_value){ .kind = TW_VALUE_INT, .i = 1 });
-    if (layer->transposed) {
-        tw__dict_put(dict, "output_padding", layer->output_padding[0] < 0 ? (tw_value){ .kind = TW_VALUE_NONE }
-                                                                         : tw__sizes_value(layer->output_padding, layer->axes));
+    if (!layer->transposed)
         return;
-    }
-    tw__dict glorot = { 0 }, config = { 0 };
-    tw__dict_put(&config, "seed", (tw_value){ .kind = TW_VALUE_NONE });
-    tw__dict_put_str(&glorot, "module", "keras.initializers");
-    tw__dict_put_str(&glorot, "class_name", "GlorotUniform");
-    tw__dict_put(&glorot, "config", tw__dict_take(&config));
-    tw__dict_put(&glorot, "registered_name", (tw_value){ .kind = TW_VALUE_NONE });
-    tw__dict_put(dict, "kernel_initializer", tw__dict_take(&glorot));
-    tw__dict_put(dict, "kernel_regularizer", (tw_value){ .kind = TW_VALUE_NONE });
-    tw__dict_put(dict, "kernel_constraint", (tw_value){ .kind = TW_VALUE_NONE });
+    tw__dict_put(dict, "groups", (tw_value){ .kind = TW_VALUE_INT, .i = 1 });
+    tw__dict_put(dict, "output_padding", layer->output_padding[0] < 0 ? (tw_value){ .kind = TW_VALUE_NONE }
+                                                                     : tw__sizes_value(layer->output_padding, layer->axes));
 }
 
 static const tw__layer_methods more_methods = { .build = more_build, .call = more_call, .output_shape = more_shape, .config = more_config,
@@ -246,10 +236,21 @@ static const tw__layer_methods more_methods = { .build = more_build, .call = mor
 #define CLASS .parent = &tw__class_layer, .size = sizeof(conv_more), .destroy = more_clear, .visit = more_visit, .clear = more_clear, \
     .methods = &more_methods
 
+/* As in Keras these layers take and tell the settings of a single kernel, which they do not have. */
+static tw_status check_unused(const tw_layer *layer, int64_t groups, tw_named initializer, tw_named regularizer, tw_named constraint)
+{
+    if (groups != 1)
+        return tw__fail(TW_UNIMPLEMENTED, "%s \"%s\": groups=%lld is not supported, expected 1", tw_class_name(layer), layer->name, (long long)groups);
+    TW_TRY(tw__layer_check_initializer(initializer));
+    TW_TRY(tw__regularizer_check(regularizer));
+    return tw__constraint_check(constraint);
+}
+
 #define SEPARABLE(id, axes)                                                                                                              \
     static tw_status id##_init(void *self, const void *given)                                                                            \
     {                                                                                                                                    \
         const tw_layers_##id##_args *args = given;                                                                                       \
+        TW_TRY(check_unused(self, args->groups, args->kernel_initializer, args->kernel_regularizer, args->kernel_constraint));           \
         return init(self, axes, args->filters, args->depth_multiplier,                                                                   \
                     &(options){ args->kernel_size, args->strides, args->dilation_rate, { 0 }, args->padding, args->data_format,          \
                                 args->activation, { args->depthwise_initializer, args->pointwise_initializer, args->bias_initializer },  \
@@ -281,7 +282,9 @@ TW_CLASS(layers_separable_conv1d,
     "bias_initializer: named<initializer> = zeros, depthwise_regularizer: named<regularizer> = None, "
     "pointwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
-    "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, **layer) -> layer",
+    "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, groups: int = 1, "
+    "kernel_initializer: named<initializer> = glorot_uniform, kernel_regularizer: named<regularizer> = None, "
+    "kernel_constraint: named<constraint> = None, **layer) -> layer",
     CLASS, .init = separable_conv1d_init,
     .doc = "A convolution of every channel for itself, then one that mixes the channels.");
 
@@ -302,7 +305,9 @@ TW_CLASS(layers_separable_conv2d,
     "bias_initializer: named<initializer> = zeros, depthwise_regularizer: named<regularizer> = None, "
     "pointwise_regularizer: named<regularizer> = None, bias_regularizer: named<regularizer> = None, "
     "activity_regularizer: named<regularizer> = None, depthwise_constraint: named<constraint> = None, "
-    "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, **layer) -> layer",
+    "pointwise_constraint: named<constraint> = None, bias_constraint: named<constraint> = None, groups: int = 1, "
+    "kernel_initializer: named<initializer> = glorot_uniform, kernel_regularizer: named<regularizer> = None, "
+    "kernel_constraint: named<constraint> = None, **layer) -> layer",
     CLASS, .init = separable_conv2d_init,
     .doc = "A convolution of every channel for itself, then one that mixes the channels.");
 

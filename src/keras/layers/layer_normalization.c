@@ -10,7 +10,7 @@
 typedef struct norm {
     tw_layer layer;
     double epsilon;
-    bool center, scale, by_groups;
+    bool center, scale, by_groups, axis_single; /* axis_single: it was given as a number */
     int64_t groups;
     int axis_count;
     int64_t axes[TW_MAX_RANK]; /* as given; from the build on not negative */
@@ -39,6 +39,7 @@ static tw_status init(norm *layer, const options *o)
     if (o->axis.count < 1 || o->axis.count > TW_MAX_RANK)
         return tw__fail(TW_TYPE_ERROR, "Expected an int or a list/tuple of ints for the argument 'axis', but received %lld of them", (long long)o->axis.count);
     layer->axis_count = (int)o->axis.count;
+    layer->axis_single = o->axis.single;
     memcpy(layer->axes, o->axis.items, (size_t)layer->axis_count * sizeof *layer->axes);
     return TW_OK;
 }
@@ -112,7 +113,7 @@ static tw_tensor *norm_call(tw_layer *self, tw_tensor *input, int training)
     tw_auto tw_tensor *gamma = parameter(layer, "gamma", layer->scale, input->shape.rank), *beta = parameter(layer, "beta", layer->center, input->shape.rank);
     if ((layer->scale && !gamma) || (layer->center && !beta))
         return NULL;
-    return normalized(layer, input, (tw_ints){ layer->axes, layer->axis_count, true }, gamma, beta);
+    return normalized(layer, input, (tw_ints){ layer->axes, layer->axis_count, true, false }, gamma, beta);
 }
 
 /* The channels' axis becomes two, groups and channels of one; statistics go over all but the batch and the groups. */
@@ -149,7 +150,7 @@ static tw_tensor *group_call(tw_layer *self, tw_tensor *input, int training)
     tw_auto tw_tensor *scale = gamma ? tw__reshape(gamma, &wide) : NULL, *offset = beta ? tw__reshape(beta, &wide) : NULL;
     if ((gamma && !scale) || (beta && !offset))
         return NULL;
-    tw_auto tw_tensor *out = normalized(layer, groups, (tw_ints){ over, count, true }, scale, offset);
+    tw_auto tw_tensor *out = normalized(layer, groups, (tw_ints){ over, count, true, false }, scale, offset);
     return out ? tw__reshape(out, &input->shape) : NULL;
 }
 
@@ -157,7 +158,7 @@ static void norm_config(tw_layer *self, tw__dict *dict)
 {
     norm *layer = (norm *)self;
     tw_value axis = { .kind = TW_VALUE_INT, .i = layer->axes[0] };
-    if (!layer->by_groups && (self->built || layer->axis_count > 1)) {
+    if (!layer->by_groups && (self->built || !layer->axis_single)) {
         axis = tw__sizes_value(layer->axes, layer->axis_count);
         axis.kind = TW_VALUE_LIST;
     } else if (layer->by_groups) {
@@ -192,7 +193,7 @@ static tw_status group_norm_init(void *self, const void *given)
     norm *layer = self;
     layer->by_groups = true;
     layer->groups = args->groups;
-    return init(layer, &(options){ { &args->axis, 1, true }, args->epsilon, args->no_center, args->no_scale,
+    return init(layer, &(options){ { &args->axis, 1, true, true }, args->epsilon, args->no_center, args->no_scale,
                                    { args->gamma_initializer, args->beta_initializer }, { args->gamma_regularizer, args->beta_regularizer },
                                    { args->gamma_constraint, args->beta_constraint } });
 }
@@ -236,7 +237,7 @@ static void unit_config(tw_layer *self, tw__dict *dict)
 {
     const tw_layers_unit_normalization_args *args = tw_object_config(self);
     tw_value axis = { .kind = TW_VALUE_INT, .i = args->axis.items[0] };
-    if (self->built || args->axis.count > 1) {
+    if (self->built || !args->axis.single) {
         axis = tw__sizes_value(args->axis.items, (int)args->axis.count);
         axis.kind = TW_VALUE_LIST;
         for (int64_t i = 0; i < axis.list.count; i++) {

@@ -102,7 +102,7 @@ static tw_tensor *alpha_dropout_call(tw_layer *self, tw_tensor *input, int train
     if (training != 1 || rate <= 0 || rate >= 1)
         return tw_retain(input);
     double scale = 1 / sqrt((1 - rate) * (1 + rate * lowest * lowest)), offset = -scale * lowest * rate;
-    tw_auto tw_tensor *shape = args->noise_shape.rank >= 0 ? tw__tensor_of_shape(&args->noise_shape, TW_INT32) : TW_UNARY(Shape, input);
+    tw_auto tw_tensor *shape = tw__noise_dims(input, &args->noise_shape);
     tw_auto tw_tensor *values = draw(self, &tw__op_RandomUniform, shape, input->dtype), *limit = tw__grad_constant(rate, input);
     tw_auto tw_tensor *kept = values && limit ? TW_BINARY(GreaterEqual, values, limit) : NULL;
     tw_auto tw_tensor *low = tw__grad_constant(lowest, input);
@@ -127,12 +127,14 @@ static tw_tensor *drop_channels(tw_layer *self, tw_tensor *input, double rate, i
     tw_shape shape = input->shape;
     for (int i = 0; i < axes; i++)
         shape.dims[(channels_first ? 2 : 1) + i] = 1;
-    return tw__dropout(input, rate, &shape, TW_NO_INT, NULL);
+    int64_t seed = ((noise *)self)->seed;
+    count_call(self);
+    return tw__dropout(input, rate, &shape, seed, NULL);
 }
 
 static tw_status spatial1d_init(void *self, const void *given)
 {
-    return init(self, ((const tw_layers_spatial_dropout1d_args *)given)->rate, TW_NO_INT);
+    return init(self, ((const tw_layers_spatial_dropout1d_args *)given)->rate, ((const tw_layers_spatial_dropout1d_args *)given)->seed);
 }
 
 static tw_tensor *spatial1d_call(tw_layer *self, tw_tensor *input, int training)
@@ -141,16 +143,9 @@ static tw_tensor *spatial1d_call(tw_layer *self, tw_tensor *input, int training)
     return drop_channels(self, input, args->rate, 1, false, training);
 }
 
-static void spatial_config(tw_layer *self, tw__dict *dict)
-{
-    (void)self;
-    tw__dict_put(dict, "noise_shape", (tw_value){ .kind = TW_VALUE_NONE });
-    tw__dict_put(dict, "seed", (tw_value){ .kind = TW_VALUE_NONE });
-}
+static const tw__layer_methods spatial1d_methods = { .call = spatial1d_call, .count_call = count_call };
 
-static const tw__layer_methods spatial1d_methods = { .call = spatial1d_call, .config = spatial_config };
-
-TW_CLASS(layers_spatial_dropout1d, "keras.layers.SpatialDropout1D(rate: float, **layer) -> layer",
+TW_CLASS(layers_spatial_dropout1d, "keras.layers.SpatialDropout1D(rate: float, noise_shape: shape = None, seed: int = None, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(noise), .init = spatial1d_init, .methods = &spatial1d_methods,
     .doc = "Dropout of whole channels of sequences.");
 
@@ -159,7 +154,7 @@ static tw_status spatial2d_init(void *self, const void *given)
     const tw_layers_spatial_dropout2d_args *args = given;
     bool first;
     TW_TRY(tw__layer_channels_first(args->data_format, &first));
-    return init(self, args->rate, TW_NO_INT);
+    return init(self, args->rate, args->seed);
 }
 
 static tw_tensor *spatial2d_call(tw_layer *self, tw_tensor *input, int training)
@@ -169,8 +164,8 @@ static tw_tensor *spatial2d_call(tw_layer *self, tw_tensor *input, int training)
     return tw__layer_channels_first(args->data_format, &first) == TW_OK ? drop_channels(self, input, args->rate, 2, first, training) : NULL;
 }
 
-static const tw__layer_methods spatial2d_methods = { .call = spatial2d_call, .config = spatial_config, .own_config = " data_format " };
+static const tw__layer_methods spatial2d_methods = { .call = spatial2d_call, .count_call = count_call, .own_config = " data_format " };
 
-TW_CLASS(layers_spatial_dropout2d, "keras.layers.SpatialDropout2D(rate: float, data_format: str = None, **layer) -> layer",
+TW_CLASS(layers_spatial_dropout2d, "keras.layers.SpatialDropout2D(rate: float, data_format: str = None, noise_shape: shape = None, seed: int = None, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(noise), .init = spatial2d_init, .methods = &spatial2d_methods,
     .doc = "Dropout of whole channels of images.");

@@ -27,6 +27,8 @@ tw__cell *tw__cell_of(tw_layer *layer);
 /* One step: input [batch, size], states (borrowed) -> new states, the first of which is the output. */
 tw_status tw__cell_step(tw__cell *cell, tw_tensor *input, tw_tensor *const *states, int training, tw_tensor **next);
 int tw__cell_state_count(const tw__cell *cell);
+/* What a config says of `implementation`, if it is not what was given. */
+void tw__cell_put_implementation(const tw__cell *cell, tw__dict *dict);
 /* Forgets the masks of dropout; makes those for inputs like this. */
 void tw__cell_reset_masks(tw__cell *cell);
 tw_status tw__cell_make_masks(tw__cell *cell, tw_tensor *input, tw_tensor *state, int training);

@@ -367,6 +367,8 @@ static void rnn_config(tw_layer *self, tw__dict *dict)
     const tw__rnn *rnn = (tw__rnn *)self;
     if (tw_class_of(self) == &tw__class_layers_rnn)
         tw__dict_put(dict, "cell", tw__serialize(rnn->cell, "keras.layers"));
+    else if (tw__cell_of(rnn->cell))
+        tw__cell_put_implementation(tw__cell_of(rnn->cell), dict);
     if (rnn->zero_output_for_mask)
         tw__dict_put(dict, "zero_output_for_mask", (tw_value){ .kind = TW_VALUE_BOOL, .b = true });
 }

@@ -278,7 +278,19 @@ static tw_value cell_call(tw_layer *self, const tw_value *given, int training)
     return (tw_value){ .kind = TW_VALUE_TUPLE, .list = { items, 2 } };
 }
 
-static const tw__layer_methods cell_methods = { .build = cell_build, .arguments = "inputs states training", .call_values = cell_call };
+void tw__cell_put_implementation(const tw__cell *cell, tw__dict *dict)
+{
+    if (cell->kind != TW_CELL_SIMPLE && cell->recurrent_dropout > 0) /* as in Keras, whose other one can't do that */
+        tw__dict_put(dict, "implementation", (tw_value){ .kind = TW_VALUE_INT, .i = 1 });
+}
+
+static void cell_config(tw_layer *self, tw__dict *dict)
+{
+    tw__cell_put_implementation((tw__cell *)self, dict);
+}
+
+static const tw__layer_methods cell_methods = { .build = cell_build, .arguments = "inputs states training", .call_values = cell_call,
+                                                .config = cell_config };
 
 /* ---- the classes ---- */
 

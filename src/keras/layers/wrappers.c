@@ -140,6 +140,8 @@ static void put_in(tw_value *dict, const char *key, tw_value value)
     tw_value_free(&value);
 }
 
+#define BACKWARD "backward_"
+
 /* Another layer of the same config, under another name. */
 static tw_layer *copy_of(tw_layer *layer, const char *prefix, const char *name, bool backwards)
 {
@@ -184,6 +186,14 @@ static tw_status both_init(void *self, const void *given)
         ((tw__rnn *)w->forward)->zero_output_for_mask = ((tw__rnn *)w->backward)->zero_output_for_mask = rnn->return_sequences;
     if (status == TW_OK && !fits)
         status = tw__fail(TW_VALUE_ERROR, "backward_layer need to be a `keras.layers.RNN` instance. Received: a %s", tw_class_name(w->backward));
+    if (status == TW_OK && args->backward_layer) { /* the layer itself, under a name of its own */
+        char *name = tw__format(BACKWARD "%s", w->backward->name);
+        status = name ? TW_OK : tw__error_status();
+        if (name) {
+            tw__free(w->backward->name);
+            w->backward->name = name;
+        }
+    }
     if (status == TW_OK)
         status = tw__track(&w->layer.trackable, "forward_layer", w->forward);
     if (status == TW_OK)
@@ -305,8 +315,15 @@ static void both_config(tw_layer *self, tw__dict *dict)
 {
     const tw_layers_bidirectional_args *args = tw_object_config(self);
     wrapper_config(self, dict);
-    if (args->backward_layer)
-        tw__dict_put(dict, "backward_layer", tw__serialize(args->backward_layer, "keras.layers"));
+    if (!args->backward_layer)
+        return;
+    tw_value entry = tw__serialize(args->backward_layer, "keras.layers");
+    tw__value_drop(&entry, "build_config"); /* as in Keras, which tells it of the other layer alone */
+    tw_value *config = (tw_value *)(uintptr_t)(entry.kind == TW_VALUE_DICT ? tw__value_get(&entry, "config") : NULL);
+    const char *name = config ? tw__value_text(config, "name") : NULL;
+    if (name && tw__starts_with(name, BACKWARD)) /* the name that it came with */
+        put_in(config, "name", tw__value_str(name + strlen(BACKWARD)));
+    tw__dict_put(dict, "backward_layer", entry);
 }
 
 static const tw__layer_methods both_methods = { .build = both_build, .arguments = "inputs initial_state constants mask training",

@@ -193,7 +193,12 @@ TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> v
     tw__dict dict = { 0 };
     tw__dict_put_str(&dict, "name", args->self->layer.name);
     tw__dict_put_str(&dict, "dtype", tw_dtype_name(args->self->layer.dtype));
-    tw__dict_put_config(&dict, args->self, " name dtype ");
+    bool area = tw_class_of(args->self) == &tw__class_metrics_auc;
+    const tw_metrics_auc_args *made = area ? tw_object_config(args->self) : NULL;
+    if (made) /* the thresholds are told where they were given, with the two at the ends counted in */
+        tw__dict_put(&dict, "num_thresholds",
+                     (tw_value){ .kind = TW_VALUE_INT, .i = made->thresholds ? made->thresholds->count + 2 : made->num_thresholds });
+    tw__dict_put_config(&dict, args->self, !made ? " name dtype " : made->thresholds ? " name dtype num_thresholds " : " name dtype num_thresholds thresholds ");
     return tw__dict_take(&dict);
 }
 

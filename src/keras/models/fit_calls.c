@@ -345,11 +345,11 @@ tw_callback *tw_model_fit_(tw_model *model, void *x, const tw_fit_args *args)
         .validation_batch_size = or_none(args->validation_batch_size), .validation_freq = { &args->validation_freq, args->validation_freq ? 1 : 0, true },
     };
     tw_status status = gather("tw_model_fit", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
-    given.parts = (tw_ints){ parts, 3, true };
+    given.parts = (tw_ints){ parts, 3, true, false };
     void *validation = args->validation_data ? (void *)args->validation_data : args->validation_x;
     if (status == TW_OK && validation) {
         status = gather("tw_model_fit: validation", model, validation, args->validation_y, NULL, others, &given.validation, other_parts, &given.validation_dataset);
-        given.validation_parts = (tw_ints){ other_parts, 3, true };
+        given.validation_parts = (tw_ints){ other_parts, 3, true, false };
     }
     tw_callback *history = status == TW_OK ? tw__impl_model_fit_flat(&given) : NULL;
     for (int64_t i = 0; i < args->callbacks.count; i++)
@@ -367,7 +367,7 @@ tw_value tw_model_evaluate_(tw_model *model, void *x, const tw_fit_args *args)
                                           .verbose = args->verbose == TW_ZERO ? 0 : args->verbose ? args->verbose : 1,
                                           .steps = or_none(args->steps_per_epoch) };
     tw_status status = gather("tw_model_evaluate", model, x, args->y, args->sample_weight, arrays, &given.data, parts, &given.dataset);
-    given.parts = (tw_ints){ parts, 3, true };
+    given.parts = (tw_ints){ parts, 3, true, false };
     tw_value logs = status == TW_OK ? tw__impl_model_evaluate_flat(&given) : (tw_value){ .kind = TW_VALUE_NONE };
     for (int64_t i = 0; i < args->callbacks.count; i++)
         tw_release(args->callbacks.items[i]);
@@ -383,7 +383,7 @@ static tw_value one_batch(tw_model *model, tw__mode mode, tw_tensor *x, tw_tenso
     tw_status status = gather("tw_model_train_on_batch", model, x, y, NULL, arrays, &given.data, parts, &dataset);
     if (status == TW_OK && dataset)
         status = tw__fail(TW_TYPE_ERROR, "tw_model_train_on_batch: x is a dataset, expected a tensor");
-    given.parts = (tw_ints){ parts, 3, true };
+    given.parts = (tw_ints){ parts, 3, true, false };
     return status == TW_OK ? tw__impl_model_on_batch(&given) : (tw_value){ .kind = TW_VALUE_NONE };
 }
 

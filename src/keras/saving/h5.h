@@ -28,7 +28,6 @@ tw_status tw__ask_overwrite(const char *path, bool *proceed);
 tw_status tw__h5_save_model(tw_layer *model, const char *path, bool include_optimizer);       /* (h5_save.c) */
 tw_layer *tw__h5_load_model(tw__hdf5 *file);                                                  /* with its weights, not compiled (h5_load.c) */
 tw_layer *tw__h5_load(const char *path, bool with_training);                                  /* the whole (h5_model.c) */
-void tw__h5_drop(tw_value *dict, const char *key); /* takes a key and its value away, if it is there */
 /* How a compiled model is trained, as files tell it; None after a failure. (h5_save.c) */
 tw_value tw__keras_training_config(const struct tw__trainer *trainer);
 tw_value tw__keras_entries(const tw_value *given); /* losses, metrics: dicts of class and config, or names, for objects in any structure */

@@ -92,18 +92,6 @@ tw_layer *tw__h5_load_model(tw__hdf5 *file)
 
 /* ---- how it was compiled ---- */
 
-void tw__h5_drop(tw_value *dict, const char *key)
-{
-    tw_value *place = member(dict, key);
-    if (!place)
-        return;
-    tw_value *pair = place - 1, *end = dict->list.items + dict->list.count;
-    tw_value_free(&pair[0]);
-    tw_value_free(&pair[1]);
-    memmove(pair, pair + 2, sizeof *pair * (size_t)(end - pair - 2));
-    dict->list.count -= 2;
-}
-
 /* The object of a dict with class and config; wrappers of functions are the functions' names. */
 static tw_value resolve_entry(tw_value *entry, const char *word)
 {
@@ -125,7 +113,7 @@ static tw_value resolve_entry(tw_value *entry, const char *word)
         result.object = tw_error_code() == TW_OK ? tw__metric_get(function, called ? called : function) : NULL;
     } else {
         if (function)
-            tw__h5_drop(config, "fn");
+            tw__value_drop(config, "fn");
         result.object = tw__deserialize(entry, word);
     }
     if (result.object)
@@ -166,8 +154,8 @@ static void *optimizer_of(const char *path, tw_value *entry)
         tw_value_free(old_rate - 1);
         old_rate[-1] = key;
     }
-    tw__h5_drop(config, "decay");
-    tw__h5_drop(config, "is_legacy_optimizer");
+    tw__value_drop(config, "decay");
+    tw__value_drop(config, "is_legacy_optimizer");
     if (tw__starts_with(name, "Custom>")) {
         void *own = tw__foreign_object.make ? tw__foreign_object.make(entry, "optimizer") : NULL;
         if (own || tw_error_code() != TW_OK || rename_class(entry, name + strlen("Custom>")) != TW_OK)

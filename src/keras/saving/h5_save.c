@@ -20,9 +20,9 @@ static tw_status make_old(tw_value *entry)
         tw_value_free(name);
         *name = other;
     }
-    tw__h5_drop(entry, "module");
-    tw__h5_drop(entry, "registered_name");
-    tw__h5_drop(entry, "build_config");
+    tw__value_drop(entry, "module");
+    tw__value_drop(entry, "registered_name");
+    tw__value_drop(entry, "build_config");
     const tw_value *config = tw__value_get(entry, "config");
     const tw_value *layers = config && config->kind == TW_VALUE_DICT ? tw__value_get(config, "layers") : NULL;
     for (int64_t i = 0; layers && layers->kind == TW_VALUE_LIST && i < layers->list.count; i++) {

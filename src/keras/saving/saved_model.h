@@ -14,7 +14,6 @@ tw_status tw__model_training_tf(const char *directory, tw_value *arguments);
 /* How Keras calls an object in the object graph; NULL: it is none of Keras's. */
 const char *tw__keras_identifier(const tw_trackable *object);
 tw_status tw__keras_metadata(void *context, const tw__walk *walk, tw__text *text);
-tw_status tw__shape_of_value(const tw_value *value, tw_shape *shape); /* rank -1: it is none */
 
 /* Lets the states of stateful recurrent layers below the model stand in the object graph, as keras_api/states of the layer. (saved_model_states.c) */
 tw_status tw__keras_attach_states(tw__extra *extra, tw_layer *model);

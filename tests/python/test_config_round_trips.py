@@ -12,8 +12,17 @@ import thalweg as tf
 
 with gzip.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "config_values.json.gz")) as file:
     GOLDEN = json.load(file)
-LAYERS = {key: row for key, *row in cases.layer_cases(tf)}
 OBJECTS = {key: row for key, *row in cases.object_cases(tf)}
+
+
+class Rows(dict):
+    """The rows of layers, made anew for every use: some hold layers, which a model makes its own."""
+
+    def __getitem__(self, key):
+        return dict((found, row) for found, *row in cases.layer_cases(tf))[key]
+
+
+LAYERS = Rows((key, row) for key, *row in cases.layer_cases(tf))
 WHOLE = [key for key, row in LAYERS.items() if row[2] is not None]
 ALIASES = {"AvgPool1D", "AvgPool2D", "MaxPool1D", "MaxPool2D", "GlobalAvgPool1D", "GlobalAvgPool2D", "GlobalMaxPool1D", "GlobalMaxPool2D"}
 

@@ -8,6 +8,7 @@
   model.h5        model.save of a trained Sequential with Adam
   functional.h5   of a functional model with two inputs, a shared layer and a model inside, with SGD and momentum
   legacy.h5       of a model with the old Adam
+  first_*.h5      the optimizer's state as Keras 2.0 to 2.2.4 laid it out: slot by slot, without telling names
   expected.json   predictions, and the losses of further training
 
 usage: h5.py (needs tensorflow; the tests need only what it makes)
@@ -120,6 +121,48 @@ def legacy():
     going_on("legacy", m, x, y)
 
 
+FIRST = {"SGD": dict(lr=0.01, momentum=0.9, decay=0.01, nesterov=True), "RMSprop": dict(lr=0.01, rho=0.9, decay=0.0, epsilon=1e-7),
+         "Adagrad": dict(lr=0.01, decay=0.0, epsilon=1e-7), "Adadelta": dict(lr=1.0, rho=0.95, decay=0.0, epsilon=1e-7),
+         "Adam": dict(lr=0.01, beta_1=0.9, beta_2=0.999, decay=0.0, epsilon=1e-7, amsgrad=False),
+         "Adamax": dict(lr=0.002, beta_1=0.9, beta_2=0.999, decay=0.0, epsilon=1e-7)}
+SLOTS = {"SGD": ["momentum"], "RMSprop": ["rms"], "Adagrad": ["accumulator"], "Adadelta": ["accum_grad", "accum_var"], "Adam": ["m", "v"],
+         "Adamax": ["m", "v"]}
+
+
+def first(name):
+    """Trained with the optimizer of those days, as far as it is still there; its file rewritten in the old layout."""
+    tf.keras.utils.set_random_seed(5)
+    m = tf.keras.Sequential([layers.Dense(3, activation="relu", input_shape=(4,), name="d1"), layers.Dense(1, name="d2")])
+    config = dict(FIRST[name])
+    own = getattr(tf.keras.optimizers.legacy, name)(**({"initial_accumulator_value": 0.0} if name == "Adagrad" else {}), **config)
+    m.compile(own, "mse")
+    x, y = data((6, 4), (6, 1))
+    m.fit(x, y, epochs=3, batch_size=6, shuffle=False, verbose=0)
+    path = OUT + "/first_%s.h5" % name.lower()
+    m.save(path)
+    slots = [own.get_slot(v, slot).numpy() for slot in SLOTS[name] for v in m.trainable_variables]
+    if name == "Adam":
+        slots += [np.zeros(1, np.float32) for _ in m.trainable_variables]
+    with h5py.File(path, "r+") as f:
+        del f["optimizer_weights"]
+        group = f.create_group("optimizer_weights")
+        names, values = [], []
+        if name in ("SGD", "Adam", "Adamax"):
+            names, values = ["%s/iterations:0" % name], [np.int64(own.iterations.numpy())]
+        for i, value in enumerate(slots):
+            names.append("training/%s/Variable%s:0" % (name, "_%d" % i if i else ""))
+            values.append(value)
+        group.attrs["weight_names"] = [n.encode() for n in names]
+        for n, value in zip(names, values):
+            group[n] = value
+        training = {"optimizer_config": {"class_name": name, "config": config}, "loss": "mse", "metrics": [], "sample_weight_mode": None,
+                    "loss_weights": None}
+        f.attrs["training_config"] = json.dumps(training).encode()
+        f.attrs["keras_version"] = b"2.2.4"
+    losses = m.fit(x, y, epochs=3, batch_size=6, shuffle=False, verbose=0).history["loss"]
+    expected["first_" + name] = {"losses": losses, "names": names}
+
+
 if __name__ == "__main__":
     shutil.rmtree(OUT, ignore_errors=True)
     os.makedirs(OUT)
@@ -128,5 +171,7 @@ if __name__ == "__main__":
     model()
     functional()
     legacy()
+    for name in FIRST:
+        first(name)
     with open(OUT + "/expected.json", "w") as f:
         json.dump(expected, f, indent=1)

@@ -170,6 +170,17 @@ def test_legacy_optimizer_of_tensorflow():
     go_on("legacy", model, x, y)
 
 
+@pytest.mark.parametrize("name", ["SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax"])
+def test_first_optimizers(name, capfd):
+    """The state that Keras 2.0 to 2.2.4 saved is taken up: training goes on as it would have."""
+    model = tf.keras.models.load_model(GOLDEN + "/first_%s.h5" % name.lower())
+    assert "freshly initialized" not in capfd.readouterr().err
+    assert int(model.optimizer.iterations) == (3 if name in ("SGD", "Adam", "Adamax") else 0)
+    x, y = data((6, 4), (6, 1))
+    losses = model.fit(x, y, epochs=3, batch_size=6, shuffle=False, verbose=0).history["loss"]
+    np.testing.assert_allclose(losses, EXPECTED["first_" + name]["losses"], rtol=1e-5)
+
+
 def test_not_compiled():
     model = tf.keras.models.load_model(GOLDEN + "/model.h5", compile=False)
     with pytest.raises(RuntimeError, match="You must compile"):

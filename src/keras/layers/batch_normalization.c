@@ -265,7 +265,7 @@ static tw_status batch_moments(const batch_normalization *layer, tw_tensor *x, t
         if (!own)
             others[count++] = i;
     }
-    tw_ints axes = { others, count, true };
+    tw_ints axes = { others, count, true, false };
     if (!mask)
         return tw__moments(x, axes, layer->axis_count > 1, mean, variance);
     tw_auto tw_tensor *last = tw_tensor_int(-1);

@@ -37,7 +37,7 @@ tw_status tw__keras_training_arguments(const char *path, tw_value *config, const
 tw_status tw__keras_compile_with(tw_layer *model, const tw_value *arguments);
 /* What the model was compiled with: {"optimizer", "loss", …} as compile takes them; None if it was not. */
 tw_status tw__h5_training(tw__hdf5 *file, tw_value *arguments);
-/* Builds the optimizer for the model's variables; *count of them are trained. (h5_load.c) */
+/* Builds the optimizer for the model's variables; *count of them are trained. (h5_optimizer.c) */
 tw_status tw__keras_build_optimizer(tw_layer *model, int64_t *count);
 /* Builds the optimizer of a compiled model and gives it the state of the file. */
 tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model);

@@ -1,7 +1,7 @@
 /* Models from HDF5 files: made of their configs, then the weights, then what they were compiled with and the optimizer's variables.
  *
  * Files of all versions of Keras 2 are read. Optimizers of old versions ("Adam" where new files have "Custom>Adam") are those of new ones,
- * which compute the same; their variables stand slot by slot, where the new ones' stand variable by variable. */
+ * which compute the same; their variables are read by h5_optimizer.c. */
 #include "keras/layers/allowance.h"
 #include "keras/models/training.h"
 #include "keras/saving/h5.h"
@@ -134,6 +134,19 @@ static tw_value resolve(tw_value *given, const char *word)
     return list;
 }
 
+/* Old optimizers' `decay`, rate / (1 + decay * steps), as the schedule that does the same. Takes the rate. */
+static tw_value decaying(tw_value rate, const tw_value *decay)
+{
+    tw__dict entry = { 0 }, config = { 0 };
+    tw__dict_put(&config, "initial_learning_rate", rate);
+    tw__dict_put(&config, "decay_steps", (tw_value){ .kind = TW_VALUE_INT, .i = 1 });
+    tw__dict_put(&config, "decay_rate", tw__value_copy(decay));
+    tw__dict_put_str(&entry, "module", "keras.optimizers.schedules");
+    tw__dict_put_str(&entry, "class_name", "InverseTimeDecay");
+    tw__dict_put(&entry, "config", tw__dict_take(&config));
+    return tw__dict_take(&entry);
+}
+
 static void *optimizer_of(const char *path, tw_value *entry)
 {
     const char *name = entry ? tw__value_text(entry, "class_name") : NULL;
@@ -144,16 +157,14 @@ static void *optimizer_of(const char *path, tw_value *entry)
     }
     const tw_value *decay = member(config, "decay");
     bool decays = decay && ((decay->kind == TW_VALUE_FLOAT && decay->f != 0) || (decay->kind == TW_VALUE_INT && decay->i != 0));
-    if (decays) {
-        tw__fail(TW_UNIMPLEMENTED, "%s: the optimizer %s has decay, which only old optimizers have; load with compile=False", path, name);
-        return NULL;
-    }
-    tw_value *old_rate = member(config, "lr"); /* of the first versions */
+    tw_value *old_rate = member(config, "lr"), *rate; /* of the first versions */
     if (old_rate) {
         tw_value key = tw__value_str("learning_rate");
         tw_value_free(old_rate - 1);
         old_rate[-1] = key;
     }
+    if (decays && (rate = member(config, "learning_rate")))
+        *rate = decaying(*rate, decay);
     tw__value_drop(config, "decay");
     tw__value_drop(config, "is_legacy_optimizer");
     if (tw__starts_with(name, "Custom>")) {
@@ -238,69 +249,4 @@ tw_status tw__keras_compile_with(tw_layer *model, const tw_value *arguments)
     return tw__impl_model_compile_values(&(tw_model_compile_values_args){
         .self = model, .optimizer = given[0].kind == TW_VALUE_OBJECT ? given[0].object : "rmsprop", .loss = given[1], .metrics = given[2],
         .loss_weights = given[3], .weighted_metrics = given[4], .steps_per_execution = 1 });
-}
-
-/* ---- the optimizer's state ---- */
-
-/* Where the saved value for the optimizer's variable i stands. */
-static int64_t saved_place(int64_t i, bool old, int64_t trained, int64_t count)
-{
-    int64_t kinds = trained ? (count - 1) / trained : 0;
-    if (!old || !i || kinds * trained != count - 1)
-        return i;
-    return 1 + (i - 1) % kinds * trained + (i - 1) / kinds;
-}
-
-static bool fits(const tw_trackable *all, const tw_tensors *values, bool old, int64_t trained)
-{
-    if (values->count != (int64_t)all->child_count)
-        return false;
-    for (int64_t i = 0; i < values->count; i++) {
-        const tw_variable *variable = (const tw_variable *)all->children[i].object;
-        if (!tw__shape_equal(&variable->resource->shape, &values->items[saved_place(i, old, trained, values->count)]->shape))
-            return false;
-    }
-    return true;
-}
-
-tw_status tw__keras_build_optimizer(tw_layer *model, int64_t *count)
-{
-    tw_variable **variables;
-    TW_TRY(tw__collect_variables(&model->trackable, TW_TRAINABLE_VARIABLES, &variables, count));
-    tw_status status = tw__impl_optimizer_build(
-        &(tw_optimizer_build_args){ .self = tw__trainer_of(model)->optimizer, .var_list = { (void *const *)variables, *count } });
-    tw__free(variables);
-    return status;
-}
-
-tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model)
-{
-    const tw__hdf5_node *group = tw__hdf5_find(file->root, "optimizer_weights");
-    tw__trainer *trainer = tw__trainer_of(model);
-    if (!trainer || !group || !trainer->optimizer)
-        return trainer ? TW_OK : tw__error_status();
-    int64_t trained;
-    TW_TRY(tw__keras_build_optimizer(model, &trained));
-    tw_status status = TW_OK;
-    size_t names_count;
-    char **names = tw__hdf5_texts(group, "weight_names", file->file.path, &names_count);
-    if (!names)
-        return tw__error_status();
-    bool old = names_count && tw__ends_with(names[0], "/iter:0");
-    tw__free(names);
-    tw_tensors values = tw__h5_values(file, group);
-    if (!values.items)
-        return tw__error_status();
-    const tw_trackable *all = trainer->optimizer->all;
-    if (!fits(all, &values, old, trained)) {
-        tw__log("WARNING", "Error in loading the saved optimizer state. As a result, your model is starting with a freshly initialized optimizer.");
-    } else {
-        for (int64_t i = 0; status == TW_OK && i < values.count; i++) {
-            tw_variable *variable = (tw_variable *)all->children[i].object;
-            tw_auto tw_tensor *cast = tw__cast(values.items[saved_place(i, old, trained, values.count)], variable->resource->dtype);
-            status = cast ? tw__variable_set(variable, cast) : tw__error_status();
-        }
-    }
-    tw_tensors_free(&values);
-    return status;
 }

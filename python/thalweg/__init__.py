@@ -297,6 +297,13 @@ class _Filling(_Module):
         return _Module.__getattribute__(self, name)
 
 
+def _packages():
+    """Modules without a file may have others inside: imports ask for a path."""
+    for name, module in list(_sys.modules.items()):
+        if name.startswith(__name__ + ".") and "__file__" not in module.__dict__:
+            module.__dict__.setdefault("__path__", [])
+
+
 def _later(modules, fill, known=None):
     """`fill` runs once, when a module is first asked for what it lacks (for one of `known`, if that is given); other threads wait until it
     is done. Gives the function that does so."""
@@ -322,6 +329,7 @@ def _later(modules, fill, known=None):
             finally:
                 for module in hidden:
                     module.__class__ = _Module
+                _packages()
 
     def getter(module):
         def get(name):
@@ -345,8 +353,12 @@ def _compat_later():
     modules = (compat, compat.v1, compat.v2)  # noqa: F821
     for name in rows:
         delattr(compat.v1, name)  # noqa: F821
+    half = [(name, module) for name, module in _sys.modules.items() if name.startswith(__name__ + ".compat.v1.")]
+    for name, module in half:
+        del _sys.modules[name]  # an import of one of them fills it first
 
     def fill():
+        _sys.modules.update(half)
         compat.v1.__dict__.update(rows)  # noqa: F821
         own.update(graph_types)
         from thalweg._graph_mode import namespace
@@ -495,3 +507,25 @@ def _one_at_a_time():
 
 
 _one_at_a_time()
+
+
+
+def _copying_later():
+    """copy and pickle of objects, likewise."""
+    def reduce(self, protocol):
+        from thalweg import _copying
+        return _copying.reduce(self, protocol)
+
+    def shallow(self):
+        from thalweg import _copying
+        return _copying.shallow(self)
+    _core.Object.__reduce_ex__, _core.Object.__copy__ = reduce, shallow
+    Variable.__copy__ = lambda self: self  # noqa: F821
+
+
+_copying_later()
+
+from thalweg import _finder  # noqa: E402
+
+_sys.meta_path.append(_finder.Members)
+_packages()

@@ -31,9 +31,14 @@ class _Aliases:
 
 
 def stand_in():
-    """Makes `import tensorflow` (and tensorflow.keras, keras …) give this package."""
+    """Makes `import tensorflow` (and tensorflow.keras, keras …) give this package, here and in processes that multiprocessing starts."""
     import thalweg
+    if _Aliases in sys.meta_path:
+        return thalweg
     sys.meta_path.insert(0, _Aliases)
+    folder = thalweg.__path__[0] + "/_stand_in"
+    if folder not in sys.path:
+        sys.path.insert(min(1, len(sys.path)), folder)  # behind the program's own folder; started processes take the path over
     for name, module in list(sys.modules.items()):
         if name == "thalweg" or (name.startswith("thalweg.") and not name.startswith("thalweg._")):
             sys.modules["tensorflow" + name[7:]] = module

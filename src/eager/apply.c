@@ -5,7 +5,7 @@
 #include "eager/eager.h"
 #include "graph/graph.h"
 
-enum { FEW = 16 }; /* inputs or outputs that fit on the stack */
+enum { FEW = 16, MANY = 64 }; /* inputs or outputs that fit on the stack; that are looked up in a map */
 
 /* ---- state of kernels ---- */
 
@@ -93,15 +93,49 @@ static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
     return status;
 }
 
+static bool is_among(const tw_tensor *one, tw_tensor *const *others, int count)
+{
+    bool found = false;
+    for (int k = 0; k < count; k++)
+        found |= one == others[k];
+    return found;
+}
+
+/* Of many outputs, such as those of a tensor that is taken apart: whether one was among those before. */
+static tw_status note(tw__pointer_map *seen, const tw_tensor *one, bool *again)
+{
+    *again = tw__pointer_map_get(seen, one, -1) >= 0;
+    return *again ? TW_OK : tw__pointer_map_put(seen, one, 1);
+}
+
+static tw_status part_many(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count, tw__pointer_map *seen)
+{
+    bool again;
+    for (int k = 0; k < input_count; k++)
+        TW_TRY(note(seen, inputs[k], &again));
+    for (int i = 0; i < output_count; i++) {
+        TW_TRY(note(seen, outputs[i], &again));
+        if (!again)
+            continue;
+        tw_tensor *view = tw__tensor_view(outputs[i], &outputs[i]->shape);
+        tw_release(outputs[i]);
+        outputs[i] = view;
+        if (!view)
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
 tw_status tw__outputs_part(tw_tensor *const *inputs, int input_count, tw_tensor **outputs, int output_count)
 {
+    if (output_count > MANY) {
+        tw__pointer_map seen = { 0 };
+        tw_status status = part_many(inputs, input_count, outputs, output_count, &seen);
+        tw__pointer_map_free(&seen);
+        return status;
+    }
     for (int i = 0; i < output_count; i++) {
-        bool shared = false;
-        for (int k = 0; k < input_count; k++)
-            shared |= outputs[i] == inputs[k];
-        for (int k = 0; k < i; k++)
-            shared |= outputs[i] == outputs[k];
-        if (!shared)
+        if (!is_among(outputs[i], inputs, input_count) && !is_among(outputs[i], outputs, i))
             continue;
         tw_tensor *view = tw__tensor_view(outputs[i], &outputs[i]->shape);
         tw_release(outputs[i]);

@@ -1,4 +1,6 @@
 """Iterators over datasets: eager ones, those of functions, and optionals."""
+import sys
+
 import thalweg as tf
 from thalweg import _core
 from thalweg._data import structure
@@ -15,8 +17,11 @@ class _Kind:
     """What an iterator's elements are. In one object, as attributes of the iterator that are structures would be tracked."""
 
     def __init__(self, spec, eager, symbolic):
-        self.spec, self.eager, self.symbolic = spec, eager, symbolic
+        self.spec, self.eager, self.symbolic, self.taken = spec, eager, symbolic, 0
         self.pack = structure.packer(spec) if eager else None
+
+
+_MOST_TAKEN = 32  # elements that Python's `next` takes in one graph: a graph can't tell it where the end is
 
 
 class OwnedIterator(tf.data._rows._Iterator):
@@ -53,6 +58,11 @@ class OwnedIterator(tf.data._rows._Iterator):
                 return self._next_by_op()
             except tf.errors.OutOfRangeError:
                 raise StopIteration from None
+        converted = sys._getframe(1).f_globals.get("__name__", "").startswith("thalweg.autograph")  # a `next` that AutoGraph has seen
+        self._kind.taken += not converted
+        if self._kind.taken > _MOST_TAKEN:
+            raise ValueError("An unusually high number of `tf.data.Iterator.get_next()` calls was detected. This suggests that the `for elem in dataset: "
+                             "...` idiom is used within tf.function with AutoGraph disabled. This idiom is only supported when AutoGraph is enabled.")
         return self._next_by_op()
 
     def _next_by_op(self):

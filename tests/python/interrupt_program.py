@@ -1,0 +1,95 @@
+"""python3 interrupt_program.py NAME: a call that takes long. Prints how long after Ctrl-C it ended and for how long another thread stood still."""
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+
+import thalweg as tf
+
+Dataset, keras = tf.data.Dataset, tf.keras
+
+
+def model():
+    made = keras.Sequential([keras.layers.Dense(64, activation="relu", input_shape=(64,)), keras.layers.Dense(1)])
+    made.compile("adam", "mse")
+    return made
+
+
+def rows(count):
+    return Dataset.from_tensors((np.zeros((32, 64), "f4"), np.zeros((32, 1), "f4"))).repeat(count)
+
+
+def forever():
+    while True:
+        yield 1
+
+
+def records():
+    path = os.path.join(os.getcwd(), "records")
+    with tf.io.TFRecordWriter(path) as writer:
+        for _ in range(1000):
+            writer.write(b"x" * 100)
+    return Dataset.from_tensors(path).repeat().flat_map(tf.data.TFRecordDataset)
+
+
+def total(dataset):
+    return dataset.reduce(np.int64(0), lambda a, b: a + 1)
+
+
+CASES = {
+    "map_fn": (lambda: tf.zeros([2000000]), lambda x: tf.map_fn(lambda v: v + 1, x)),
+    "scan": (lambda: tf.zeros([2000000]), lambda x: tf.scan(lambda a, v: a + v, x)),
+    "foldl": (lambda: tf.zeros([2000000]), lambda x: tf.foldl(lambda a, v: a + v, x)),
+    "eager operations": (lambda: tf.zeros([4]), lambda x: [x + 1 for _ in range(10 ** 7)]),
+    "while_loop": (lambda: None, lambda _: tf.while_loop(lambda i: i < 10 ** 9, lambda i: [i + 1], [tf.constant(0)])),
+    "while_loop in a function": (lambda: tf.function(lambda n: tf.while_loop(lambda i: i < n, lambda i: [i + 1], [tf.constant(0)]), autograph=False),
+                                 lambda f: f(tf.constant(2 * 10 ** 9))),
+    "iteration": (lambda: Dataset.range(10 ** 12), lambda d: [None for _ in d]),
+    "reduce": (lambda: Dataset.range(10 ** 12), total),
+    "filter": (lambda: Dataset.range(10 ** 12).filter(lambda x: x < 0), lambda d: next(iter(d))),
+    "skip": (lambda: Dataset.range(10 ** 12).skip(10 ** 11), lambda d: next(iter(d))),
+    "shuffle": (lambda: Dataset.range(10 ** 12).shuffle(10 ** 8), lambda d: next(iter(d))),
+    "batch": (lambda: Dataset.range(10 ** 12).batch(10 ** 8), lambda d: next(iter(d))),
+    "generator": (lambda: Dataset.from_generator(forever, output_types=tf.int32), total),
+    "parallel map": (lambda: Dataset.range(10 ** 12).map(lambda x: x + 1, num_parallel_calls=2).prefetch(2), total),
+    "records": (records, total),
+    "fit": (model, lambda m: m.fit(rows(-1), steps_per_epoch=10 ** 9, verbose=0)),
+    "fit of arrays": (model, lambda m: m.fit(np.zeros((4096, 64), "f4"), np.zeros((4096, 1), "f4"), epochs=10 ** 6, verbose=0)),
+    "evaluate": (model, lambda m: m.evaluate(rows(-1), steps=10 ** 9, verbose=0)),
+    "predict": (model, lambda m: m.predict(rows(-1), steps=10 ** 7, verbose=0)),
+}
+
+
+def main(name):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    make, call = CASES[name]
+    given, ticks, sent = make(), [], []
+
+    def tick():
+        while True:
+            ticks.append(time.monotonic())
+            time.sleep(0.002)
+
+    def interrupt():
+        time.sleep(0.7)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+    for work in (tick, interrupt):
+        threading.Thread(target=work, daemon=True).start()
+    start = time.monotonic()
+    try:
+        call(given)
+    except KeyboardInterrupt:
+        end = time.monotonic()
+        during = [start] + [t for t in ticks if start < t < end] + [end]
+        assert float(tf.reduce_sum(tf.ones([10]))) == 10.0  # everything goes on
+        print("%.2f %.2f" % (end - sent[0], max(b - a for a, b in zip(during, during[1:]))), flush=True)
+        os._exit(0)
+    sys.exit("%s ended by itself" % name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

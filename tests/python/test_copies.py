@@ -1,0 +1,177 @@
+"""copy.copy, copy.deepcopy and pickle of every kind of object: what TensorFlow allows gives an equal object of its own, what it refuses is refused."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import thalweg as tf
+
+keras = tf.keras
+
+
+class OwnLayer(keras.layers.Layer):
+    """A layer without a config of its own."""
+
+    def __init__(self, **kwargs):
+        self.before = 3  # before super().__init__
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, x):
+        return self.dense(x)
+
+
+class WithConfig(keras.layers.Layer):
+    """One with a config."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+
+    def build(self, shape):
+        self.kernel = self.add_weight("kernel", [shape[-1], self.units])
+
+    def call(self, x):
+        return x @ self.kernel
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}
+
+
+class OwnModel(keras.Model):
+    """A subclassed model."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, x):
+        return self.dense(x)
+
+
+class OwnLoss(keras.losses.Loss):
+    """A loss with a setting."""
+
+    def __init__(self, factor):
+        super().__init__(name="mine")
+        self.factor = factor
+
+    def call(self, y_true, y_pred):
+        return self.factor * tf.reduce_mean(y_true - y_pred, -1)
+
+
+class Listener(keras.callbacks.Callback):
+    """A callback whose attributes come before super().__init__()."""
+
+    def __init__(self):
+        self.count = 5
+        super().__init__()
+
+
+class Holder(tf.Module):
+    """A module whose attributes come before super().__init__()."""
+
+    def __init__(self):
+        self.weight = tf.Variable([1.0, 2.0])
+        super().__init__(name="holder")
+
+
+X, Y = np.ones((4, 3), "float32"), np.ones((4, 2), "float32")
+
+
+def built(layer, shape=(4, 3)):
+    layer(np.ones(shape, "float32"))
+    return layer
+
+
+def functional():
+    inputs = keras.Input((3,))
+    return keras.Model(inputs, keras.layers.Dense(2)(inputs))
+
+
+def trained(model):
+    model.compile("adam", "mse", metrics=["mae"])
+    model.fit(X, Y, verbose=0)
+    return model
+
+
+def updated(metric):
+    metric.update_state([1.0, 4.0])
+    return metric
+
+
+def seen(value):
+    """What is compared."""
+    if isinstance(value, keras.layers.Layer):
+        own = {k: v for k, v in value.__dict__.items() if isinstance(v, (int, float, str)) and not k.startswith("_")}
+        return type(value), value.name, own, [w.tolist() for w in value.get_weights()] if value.built else None
+    if isinstance(value, tf.Module):
+        return type(value), value.name, [v.numpy().tolist() for v in value.variables]
+    if isinstance(value, (tf.SparseTensor, tf.IndexedSlices)):
+        return type(value), value.values.numpy().tolist(), value.indices.numpy().tolist()
+    if isinstance(value, tf.random.Generator):
+        return type(value), value.state.numpy().tolist()
+    if hasattr(value, "numpy"):
+        return type(value), np.asarray(value.numpy()).tolist()
+    if hasattr(value, "get_config"):
+        return type(value), str(value.get_config()), str({k: v for k, v in value.__dict__.items()} if hasattr(value, "__dict__") else None)
+    return type(value), str(getattr(value, "__dict__", None) or value)
+
+
+ALL, DEEP = ("copy", "deepcopy", "pickle"), ("deepcopy", "pickle")
+CASES = {
+    "tensor": (lambda: tf.constant([1.0, 2.0]), ALL), "text": (lambda: tf.constant("a"), ALL), "variable": (lambda: tf.Variable([1.0]), ALL),
+    "shape": (lambda: tf.TensorShape([1, None]), ALL), "dtype": (lambda: tf.float32, ALL), "spec": (lambda: tf.TensorSpec([1, None], tf.int32, "n"), ALL),
+    "ragged spec": (lambda: tf.RaggedTensorSpec([2, None], tf.int32), ALL), "sparse spec": (lambda: tf.SparseTensorSpec([2, 3], tf.int32), ALL),
+    "sparse": (lambda: tf.sparse.from_dense([[0, 1]]), ALL), "slices": (lambda: tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])), ALL),
+    "layer": (lambda: keras.layers.Dense(2), ALL), "built layer": (lambda: built(keras.layers.Dense(2, name="d")), DEEP),
+    "batch normalization": (lambda: built(keras.layers.BatchNormalization()), DEEP), "lstm": (lambda: built(keras.layers.LSTM(2), (4, 2, 3)), DEEP),
+    "conv": (lambda: built(keras.layers.Conv2D(2, 3), (1, 5, 5, 1)), DEEP), "own layer": (OwnLayer, ALL), "own layer, built": (lambda: built(OwnLayer()), DEEP),
+    "layer with a config": (lambda: built(WithConfig(2)), DEEP), "sequential": (lambda: keras.Sequential([keras.layers.Dense(2, input_shape=(3,))]), DEEP),
+    "sequential, not built": (lambda: keras.Sequential([keras.layers.Dense(2)]), ALL), "functional": (functional, DEEP), "subclass": (OwnModel, ALL),
+    "trained sequential": (lambda: trained(keras.Sequential([keras.layers.Dense(2, input_shape=(3,))])), DEEP), "trained functional": (lambda: trained(functional()), DEEP),
+    "loss": (lambda: keras.losses.SparseCategoricalCrossentropy(from_logits=True), ALL), "huber": (lambda: keras.losses.Huber(2.0), ALL), "own loss": (lambda: OwnLoss(3.0), ALL),
+    "metric": (lambda: updated(keras.metrics.Mean()), DEEP), "initializer": (lambda: keras.initializers.GlorotUniform(seed=1), ALL),
+    "regularizer": (lambda: keras.regularizers.L2(0.1), ALL), "constraint": (lambda: keras.constraints.MaxNorm(2), ALL),
+    "schedule": (lambda: keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9), ALL), "own callback": (Listener, ALL), "module": (lambda: tf.Module(name="m"), ALL),
+    "own module": (Holder, DEEP), "generator": (lambda: tf.random.Generator.from_seed(1), DEEP), "device": (lambda: tf.DeviceSpec(job="a", replica=1), ALL),
+    "error": (lambda: tf.errors.NotFoundError(None, None, "x"), ALL), "optimizer": (keras.optimizers.Adam, ()), "dataset": (lambda: tf.data.Dataset.range(3), ()),
+}
+WAYS = {"copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda value: pickle.loads(pickle.dumps(value))}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", CASES)
+def test_copies(name, way):
+    make, allowed = CASES[name]
+    value = make()
+    before = seen(value)
+    if way not in allowed:
+        if name != "own module":  # TensorFlow shares the attributes; so does this
+            with pytest.raises(TypeError):
+                WAYS[way](value)
+        return
+    made = WAYS[way](value)
+    assert seen(made) == before and seen(value) == before
+    if getattr(made, "built", False):
+        assert not {id(v) for v in made.weights} & {id(v) for v in value.weights}
+
+
+def test_a_trained_model_goes_on():
+    """The copy has the optimizer's state: both go on alike."""
+    model = trained(functional())
+    for made in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert made.optimizer.iterations.numpy() == 1 and made.loss == "mse"
+        other = copy.deepcopy(model)
+        losses = [m.fit(X, Y, epochs=2, verbose=0).history["loss"] for m in (made, other)]
+        assert losses[0] == losses[1]
+
+
+def test_iterating_a_dataset_without_autograph():
+    """Python's loop would go on for ever in a graph."""
+    dataset = tf.data.Dataset.range(100)
+    with pytest.raises(ValueError, match="AutoGraph disabled"):
+        tf.function(lambda: [x for x in dataset], autograph=False)()
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        tf.function(lambda x: [i for i in x], autograph=False)(tf.ones([3]))

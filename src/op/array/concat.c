@@ -1,4 +1,5 @@
 /* Joining tensors along an axis that is there (ConcatV2, ConcatOffset) or a new one (Pack), and taking them apart again (Unpack). */
+#include "base/pause.h"
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "rows.h"
@@ -295,6 +296,8 @@ static tw_status unpack_shape(tw__inference *inference)
     return TW_OK;
 }
 
+enum { PAUSE_PARTS = 4096 }; /* so many are quickly made */
+
 static tw_status unpack_compute(tw__kernel *kernel)
 {
     tw_tensor *in = kernel->inputs[0];
@@ -306,6 +309,8 @@ static tw_status unpack_compute(tw__kernel *kernel)
     for (int k = 0; k < shape.rank; k++)
         shape.dims[k] = in->shape.dims[k < axis ? k : k + 1];
     for (int64_t i = 0; i < kernel->output_count; i++) {
+        if (i % PAUSE_PARTS == PAUSE_PARTS - 1)
+            TW_TRY(tw__pause());
         if (outer == 1) {
             TW_TRY(tw__output_take(kernel, (int)i, tw__tensor_slice_view(in, &shape, i * inner)));
             continue;

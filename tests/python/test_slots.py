@@ -165,3 +165,10 @@ def test_size_in_any_numbers():
     for dtype in (tf.int32, tf.int64, tf.float32, tf.uint8, tf.complex64):
         for size in (tf.size([[1, 2]], out_type=dtype), tf.function(lambda: tf.size([[1, 2]], out_type=dtype), autograph=False)()):
             assert size.dtype == dtype and size.numpy() == 2
+
+
+def test_print_of_nothing(capfd):
+    tf.print()
+    tf.print("", end="")
+    tf.function(lambda: tf.print(), autograph=False)()
+    assert capfd.readouterr().err == "\n\n"

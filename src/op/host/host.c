@@ -16,9 +16,14 @@ static tw_status print_shape(tw__inference *inference)
     return tw__need_rank(inference, 0, 0);
 }
 
+static bool write_text(FILE *file, tw_string text)
+{
+    return !text.size || fwrite(text.data, 1, text.size, file) == text.size; /* an empty text may be at NULL */
+}
+
 static bool write_line(FILE *file, tw_string text, tw_string end)
 {
-    bool good = fwrite(text.data, 1, text.size, file) == text.size && fwrite(end.data, 1, end.size, file) == end.size;
+    bool good = write_text(file, text) && write_text(file, end);
     return fflush(file) == 0 && good;
 }
 

@@ -275,6 +275,10 @@ TW_API(repeat, "repeat(input: tensor, repeats: tensor<int32>, axis: int = None, 
        "Repeats each element (or slice along an axis) so many times.")
 {
     int axis = 0;
+    if (!tw__dtype_is_integer(args->repeats->dtype)) {
+        tw__fail(TW_TYPE_ERROR, "repeats must be an integer tensor; dtype=%s", tw_dtype_name(args->repeats->dtype));
+        return NULL;
+    }
     tw_auto tw_tensor *x = args->axis == TW_NO_INT
                                ? TW_G2(Reshape, tw_retain(args->input), tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64))
                                : tw_retain(args->input);

@@ -172,3 +172,11 @@ def test_print_of_nothing(capfd):
     tf.print("", end="")
     tf.function(lambda: tf.print(), autograph=False)()
     assert capfd.readouterr().err == "\n\n"
+
+
+@pytest.mark.parametrize("place", [lambda call: call(), lambda call: tf.function(call, autograph=False)()])
+def test_repeats_that_are_no_integers(place):
+    for repeats in (2.0, tf.constant(2.0), tf.constant([1.0, 2.0], tf.float64), tf.constant("a"), tf.constant(True)):
+        with pytest.raises(TypeError):
+            place(lambda: tf.repeat([1, 2], repeats))
+    assert place(lambda: tf.repeat([1, 2], tf.constant([0, 3], tf.int64))).numpy().tolist() == [2, 2, 2]

@@ -202,11 +202,18 @@ static tw_tensor *run(conv *layer, tw_tensor *input, tw_tensor *kernel)
     for (int i = image.rank++; i > row; i--)
         image.dims[i] = image.dims[i - 1];
     image.dims[row] = 1;
-    tw_auto tw_tensor *images = tw__reshape(flat, &image);
+    int unknown = 0;
+    for (int i = 0; i < flat->shape.rank; i++)
+        unknown += flat->shape.dims[i] < 0;
+    bool loose = unknown > 1; /* a reshape can't have two sizes that are not known */
+    tw_auto tw_tensor *axis = loose ? tw_tensor_int(row) : NULL;
+    tw_auto tw_tensor *images = !loose ? tw__reshape(flat, &image) : axis ? TW_BINARY(ExpandDims, flat, axis) : NULL;
     tw_auto tw_tensor *filters = tw__reshape(kernel, &filter);
     tw_auto tw_tensor *output = images && filters ? convolve(layer, images, filters) : NULL;
     if (!output)
         return NULL;
+    if (loose)
+        return tw__call(&tw__op_Squeeze, TW_IN(output), 1, TW_WITH(TW_A_INTS("squeeze_dims", (const int64_t[]){ row }, 1)), 1);
     tw_shape shape = output->shape;
     for (int i = row; i < 3; i++)
         shape.dims[i] = shape.dims[i + 1];

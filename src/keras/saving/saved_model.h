@@ -17,6 +17,7 @@ tw_status tw__keras_metadata(void *context, const tw__walk *walk, tw__text *text
 
 /* Lets the states of stateful recurrent layers below the model stand in the object graph, as keras_api/states of the layer. (saved_model_states.c) */
 tw_status tw__keras_attach_states(tw__extra *extra, tw_layer *model);
+tw_status tw__keras_restore_states(tw_layer *model); /* after a restore has begun: they take their values from it */
 bool tw__keras_is_stateful(tw_layer *model); /* whether there are such layers */
 
 #endif

@@ -175,14 +175,15 @@ static tw_layer *model_of_config(const tw_value *metadata)
 static tw_status restore_weights(tw_layer *model, const char *directory)
 {
     char *prefix = tw__path_join(directory, "variables/variables");
-    tw__extra extra = { 0 };
-    tw__saving_view view = { .root = &model->trackable, .extra = &extra };
-    tw__restore *restored = prefix && tw__keras_attach_states(&extra, model) == TW_OK ? tw__restore_start(prefix, &view) : NULL;
+    tw__saving_view view = { .root = &model->trackable };
+    tw__restore *restored = prefix ? tw__restore_start(prefix, &view) : NULL;
     tw_variable **variables = NULL;
     int64_t count = 0;
     tw_status status = restored ? tw__collect_variables(&model->trackable, TW_ALL_VARIABLES, &variables, &count) : tw__error_status();
     if (restored)
         restored->expect_partial = true;
+    if (status == TW_OK)
+        status = tw__keras_restore_states(model);
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         if (!tw__restored_by(&variables[i]->trackable))
             status = tw__fail(TW_DATA_LOSS, "%s: has no value for the weight '%s' of model '%s'", prefix, variables[i]->name, model->name);
@@ -190,7 +191,6 @@ static tw_status restore_weights(tw_layer *model, const char *directory)
     tw__free(variables);
     tw__restore_forget_child(&model->trackable, "optimizer"); /* it begins anew, as in Keras */
     tw_release(restored);
-    tw__extra_free(&extra);
     tw__free(prefix);
     return status;
 }

@@ -21,9 +21,10 @@ bool tw__keras_is_stateful(tw_layer *model)
     return found;
 }
 
-static tw_status attach(tw__extra *extra, tw__rnn *rnn)
+/* keras_api with its list of states. A new reference. */
+static tw_saved_object *api_of(tw__rnn *rnn)
 {
-    tw_auto tw_saved_object *api = tw__saved_object_new("_generic_user_object");
+    tw_saved_object *api = tw__saved_object_new("_generic_user_object");
     tw_auto tw_saved_object *list = api ? tw__saved_object_new("trackable_list_wrapper") : NULL;
     tw_status status = list ? tw__track(&api->trackable, "states", list) : TW_RESOURCE_EXHAUSTED;
     for (int64_t i = 0; status == TW_OK && i < rnn->state_count; i++) {
@@ -31,10 +32,14 @@ static tw_status attach(tw__extra *extra, tw__rnn *rnn)
         snprintf(place, sizeof place, "%lld", (long long)i);
         status = tw__track(&list->trackable, place, rnn->states[i]);
     }
-    return status == TW_OK ? tw__extra_add(extra, &rnn->layer.trackable, "keras_api", api) : status;
+    if (status == TW_OK)
+        return api;
+    tw_release(api);
+    return NULL;
 }
 
-tw_status tw__keras_attach_states(tw__extra *extra, tw_layer *model)
+/* For each such layer: attaches its states to what is saved, or, without that, lets them be restored. */
+static tw_status each(tw__extra *extra, tw_layer *model)
 {
     tw_layer **layers;
     int64_t count;
@@ -42,9 +47,25 @@ tw_status tw__keras_attach_states(tw__extra *extra, tw_layer *model)
     tw_status status = TW_OK;
     for (int64_t i = 0; status == TW_OK && i < count; i++) {
         tw__rnn *rnn = stateful(layers[i]);
-        if (rnn && rnn->state_count)
-            status = attach(extra, rnn);
+        if (!rnn || !rnn->state_count)
+            continue;
+        tw_auto tw_saved_object *api = api_of(rnn);
+        if (!api)
+            status = tw__error_status();
+        else
+            status = extra ? tw__extra_add(extra, &layers[i]->trackable, "keras_api", api)
+                           : tw__restore_waiting(&layers[i]->trackable, "keras_api", &api->trackable);
     }
     tw__free(layers);
     return status;
+}
+
+tw_status tw__keras_attach_states(tw__extra *extra, tw_layer *model)
+{
+    return each(extra, model);
+}
+
+tw_status tw__keras_restore_states(tw_layer *model)
+{
+    return each(NULL, model);
 }

@@ -9,7 +9,7 @@ import table
 import thalweg as tf
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-MODULES = ["mask_loss_cases", "mask_layer_cases", "model_cases", "saved_state_cases", "data_error_cases"]
+MODULES = ["mask_loss_cases", "mask_layer_cases", "model_cases", "saved_state_cases", "optimizer_cases", "data_error_cases"]
 EXPECTED = {module: json.load(open(os.path.join(FOLDER, module + ".json"))) for module in MODULES}
 CASES = {module: importlib.import_module(module).cases(tf) for module in MODULES}
 
@@ -17,7 +17,8 @@ CASES = {module: importlib.import_module(module).cases(tf) for module in MODULES
 @pytest.mark.parametrize("module,name", [(module, name) for module in MODULES for name in EXPECTED[module]])
 def test_case(module, name):
     got, expected = table.run(CASES[module][name]), EXPECTED[module][name]
-    assert table.same(got, expected), "got %s, expected %s" % (got, expected)
+    rough = "float16" in name  # 16 bits: sums are rounded in another order
+    assert table.same(got, expected, rtol=2e-2 if rough else 2e-4), "got %s, expected %s" % (got, expected)
 
 
 def cells(kind):

@@ -1,8 +1,8 @@
 /* The atomic-file writer.
  *
  * A writer works on a temporary file `.NAME.thalweg-XXXXXXXX` beside the file NAME it makes, and holds a lock (flock) on it
- * for as long as it lives. A temporary that nobody holds the lock of belongs to a process that died: any later sweep of
- * the directory takes it away. Small pieces are gathered in a buffer; large ones go to write() from where they are. */
+ * for as long as it lives. A temporary that nobody holds the lock of belongs to a process that died: the next commit of
+ * the same file, or any sweep of the directory, takes it away. Small pieces are gathered in a buffer; large ones go to write() from where they are. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #define MARK ".thalweg-"
 #define MARK_SIZE (sizeof MARK - 1)
 #define RANDOM_SIZE 8
+#define LARGE_DIRECTORY 1000 /* entries */
 #define NAME_LIMIT 230 /* of NAME in a temporary's name, which may have 255 bytes in all */
 
 struct tw__file_writer {
@@ -212,19 +213,6 @@ tw_status tw__sync_directory(const char *path)
     return number ? tw__fail_errno(number, "could not sync the directory", path) : TW_OK;
 }
 
-tw_status tw__file_commit(tw__file_writer *writer)
-{
-    char *directory = tw__path_directory(writer->path);
-    tw_status status = directory ? tw__file_seal(writer) : TW_RESOURCE_EXHAUSTED;
-    if (status == TW_OK)
-        status = tw__file_place(writer, writer->path);
-    if (status == TW_OK)
-        status = tw__sync_directory(directory);
-    tw__free(directory);
-    tw__file_abandon(writer);
-    return status;
-}
-
 void tw__file_abandon(tw__file_writer *writer)
 {
     if (!writer)
@@ -251,15 +239,20 @@ static bool is_temporary(const char *name, size_t *size)
     return strspn(name + whole - RANDOM_SIZE, "0123456789abcdefghijklmnopqrstuvwxyz") == RANDOM_SIZE;
 }
 
-void tw__file_sweep(const char *directory, void (*dead)(void *context, const char *name), void *context)
+/* Removes the temporaries of dead writers: all, or those that were to become `only`. Gives how many entries the directory has. */
+static size_t sweep(const char *directory, const char *only, void (*dead)(void *context, const char *name), void *context)
 {
     DIR *listing = opendir(*directory ? directory : ".");
     if (!listing)
-        return;
+        return 0;
     struct dirent *entry;
+    size_t count = 0;
     while ((entry = readdir(listing))) {
         size_t size;
+        count++;
         if (!is_temporary(entry->d_name, &size))
+            continue;
+        if (only && (strncmp(entry->d_name + 1, only, size) != 0 || strlen(only) < size || (only[size] && size < NAME_LIMIT)))
             continue;
         int descriptor = openat(dirfd(listing), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (descriptor < 0)
@@ -275,6 +268,39 @@ void tw__file_sweep(const char *directory, void (*dead)(void *context, const cha
         close(descriptor);
     }
     closedir(listing);
+    return count;
+}
+
+void tw__file_sweep(const char *directory, void (*dead)(void *context, const char *name), void *context)
+{
+    (void)sweep(directory, NULL, dead, context);
+}
+
+/* After a commit: what dead writers of the same file left. A directory of many files is not listed for each of them. */
+static void sweep_after(const char *directory, const char *name)
+{
+    static _Atomic int64_t later; /* seconds; before that no large directory is listed again */
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec < atomic_load(&later))
+        return;
+    if (sweep(directory, name, NULL, NULL) > LARGE_DIRECTORY)
+        atomic_store(&later, now.tv_sec + 60);
+}
+
+tw_status tw__file_commit(tw__file_writer *writer)
+{
+    char *directory = tw__path_directory(writer->path);
+    tw_status status = directory ? tw__file_seal(writer) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK)
+        status = tw__file_place(writer, writer->path);
+    if (status == TW_OK)
+        status = tw__sync_directory(directory);
+    if (status == TW_OK)
+        sweep_after(directory, tw__path_name(writer->path));
+    tw__free(directory);
+    tw__file_abandon(writer);
+    return status;
 }
 
 int tw__directory_lock(const char *path)

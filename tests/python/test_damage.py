@@ -1,0 +1,11 @@
+"""A changed byte in a file with checksums is reported, or changes nothing: every few bytes of every such format; tests/long tries every byte."""
+import pytest
+
+from damage_cases import CASES, damage
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CASES)
+def test_damage(name, tmp_path):
+    tried, wrong = damage(name, str(tmp_path), 31 if name == "keras" else 5)
+    assert tried > 10 and not wrong

@@ -116,6 +116,16 @@ def _define():
             super().__init__(filepath, monitor, verbose, save_best_only, save_weights_only, mode, None if save_freq == "epoch" else save_freq,
                              options, initial_value_threshold, **kwargs)
 
+    class BackupAndRestore(rows["BackupAndRestore"]):
+        """Saves the state of the training after every epoch ("epoch") or a number of batches; a fit that was interrupted goes on from there."""
+
+        def __init__(self, backup_dir, save_freq="epoch", delete_checkpoint=True, save_before_preemption=False):
+            if not save_freq and not save_before_preemption:
+                raise ValueError("Either `save_freq` or `save_before_preemption` must be set.")
+            if save_freq != "epoch" and (not isinstance(save_freq, int) or isinstance(save_freq, bool)):
+                raise ValueError("BackupAndRestore: save_freq is %r, expected \"epoch\" or a number of batches" % (save_freq,))
+            super().__init__(backup_dir, None if save_freq == "epoch" else save_freq, delete_checkpoint, save_before_preemption)
+
     class BaseLogger(Callback):
         """Means of the values of batches, by what `size` and `num_steps` in the logs say; fit itself gives means already."""
 
@@ -192,7 +202,7 @@ def _define():
     for event, name in enumerate(EVENTS):
         setattr(CallbackList, name, _tells(event, name))
     CallbackList.on_batch_begin, CallbackList.on_batch_end = CallbackList.on_train_batch_begin, CallbackList.on_train_batch_end
-    return {c.__name__: c for c in (LambdaCallback, LearningRateScheduler, ModelCheckpoint, BaseLogger, RemoteMonitor, CallbackList)}
+    return {c.__name__: c for c in (LambdaCallback, LearningRateScheduler, ModelCheckpoint, BackupAndRestore, BaseLogger, RemoteMonitor, CallbackList)}
 
 
 def install(found):

@@ -141,7 +141,8 @@ tw_status tw__cursor_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     if (cursor->ended)
         return TW_OK;
     tw_status status = tw__kind_of(cursor->dataset)->next(cursor, element, end);
-    cursor->ended = status == TW_OK && *end;
+    *end = status == TW_OK && *end; /* a step may have met the end of one dataset, and an error in the next one */
+    cursor->ended = *end;
     return status;
 }
 

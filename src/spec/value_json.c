@@ -6,10 +6,38 @@
 #include "codec/codec.h"
 #include "spec/spec.h"
 
+/* The number of the fewest digits that a float is the nearest one of, without text: digits and powers of ten this small are exact as doubles, and so
+ * is the rounding of their quotient. False: it is not that simple. */
+static bool shortest_exact(double value, double *found)
+{
+    static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+    double size = fabs(value);
+    if (!(size >= 1e-6 && size < 1e9))
+        return false;
+    int whole = 0; /* digits before the point; of 0.00123: -2 */
+    while (size >= powers[whole])
+        whole++;
+    while (whole <= 0 && whole > -6 && size * powers[1 - whole] < 1)
+        whole--;
+    for (int digits = 1; digits <= 9; digits++) {
+        int behind = digits - whole;
+        double scaled = behind >= 0 ? nearbyint(size * powers[behind]) : nearbyint(size / powers[-behind]);
+        double number = behind >= 0 ? scaled / powers[behind] : scaled * powers[-behind];
+        if ((float)number == (float)size) {
+            *found = value < 0 ? -number : number;
+            return digits < 9;
+        }
+    }
+    return false;
+}
+
 /* 0.1f as 0.1, not as the 0.10000000149011612 that it is. */
 static double shortest(double value, tw_dtype dtype)
 {
     char text[32];
+    double found;
+    if (dtype == TW_FLOAT32 && shortest_exact(value, &found))
+        return found;
     for (int digits = 1; dtype == TW_FLOAT32 && digits <= 9; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtof(text, NULL) == (float)value)

@@ -99,6 +99,7 @@ PIPELINES = {
     "shuffle_sparse": lambda f: D.from_tensor_slices(tf.sparse.from_dense(np.eye(5, dtype=np.int32))).shuffle(3),
     "cache": lambda f: R(5).map(lambda x: x + 1).cache().repeat(3),
     "cache_shuffled": lambda f: R(6).shuffle(6).cache().repeat(2),
+    "cache_again": lambda f: (lambda d: d.concatenate(d.map(lambda x: x + 100)))(R(4).shuffle(4).cache()),
     "cache_then_shuffle": lambda f: R(6).cache().shuffle(4).repeat(3),
     "window": lambda f: R(10).window(4, shift=2).flat_map(lambda w: w.batch(4)),
     "window_skips": lambda f: R(20).window(2, shift=5, stride=2, drop_remainder=True).flat_map(lambda w: w.batch(2)),

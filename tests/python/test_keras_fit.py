@@ -83,7 +83,8 @@ def test_backup_and_restore(tmp_path):
         make().fit(x, x[:, :1], epochs=5, shuffle=False, verbose=0, callbacks=[tf.keras.callbacks.BackupAndRestore(folder), Stop()])
     assert sorted(os.listdir(folder + "/chief")) == ["checkpoint", "ckpt-3.data-00000-of-00001", "ckpt-3.index"]
     names = [name for name, _ in tf.train.list_variables(tf.train.latest_checkpoint(folder + "/chief"))]
-    assert {n.split("/")[0] for n in names} == {"_CHECKPOINTABLE_OBJECT_GRAPH", "ckpt_saved_batch", "ckpt_saved_epoch", "model", "save_counter", "train_counter"}
+    assert {n.split("/")[0] for n in names} == {"_CHECKPOINTABLE_OBJECT_GRAPH", "ckpt_saved_batch", "ckpt_saved_epoch", "model", "save_counter", "train_counter",
+                                                "training_state"}
     model = make()
     rest = model.fit(x, x[:, :1], epochs=5, shuffle=False, verbose=0, callbacks=[tf.keras.callbacks.BackupAndRestore(folder)])
     assert rest.epoch == [3, 4] and rest.history["loss"] == whole.history["loss"][3:] and int(model.optimizer.iterations) == 5

@@ -336,6 +336,8 @@ static void cache_state(tw__cursor *cursor, tw__state *state)
 {
     cache_cursor *c = (cache_cursor *)cursor;
     cache_dataset *self = (cache_dataset *)cursor->dataset;
+    if (state->saving && !self->path && cursor->ended && !c->kept)
+        c->kept = kept_of(self); /* what it gave to later passes */
     int64_t phase = phase_of(c);
     tw__state_same(state, "in a file", self->path != NULL);
     if (state->saving && tw__state_good(state) && phase == WRITING)

@@ -55,6 +55,7 @@ static void release_list(void *list, int count)
 
 void tw__trainer_forget_steps(tw__trainer *t)
 {
+    tw__trainer_forget_streams(t);
     for (int i = 0; i < TW_MODES; i++) {
         tw__step step = t->steps[i];
         t->steps[i] = (tw__step){ .names = step.names, .name_count = step.name_count }; /* of results that a pass still has */

@@ -35,7 +35,13 @@ static tw_status prepare_shuffle(tw__feed *f)
     tw_dtype dtype = TW_INT64;
     tw_shape shape = TW_SHAPE(f->rows);
     f->shuffler = tw__function_trace("shuffle", &dtype, &shape, 1, shuffle_body, NULL);
-    f->numbers = f->shuffler ? tw__tensor_empty(TW_INT64, &shape) : NULL;
+    f->stream = f->shuffler ? tw__kernel_stream_new(&tw__op_RandomShuffle) : NULL;
+    for (size_t i = 0; f->stream && i < f->shuffler->graph->node_count; i++) {
+        tw__node *node = f->shuffler->graph->nodes[i];
+        if (node->op == &tw__op_RandomShuffle && !node->stream)
+            node->stream = tw_retain(f->stream);
+    }
+    f->numbers = f->stream ? tw__tensor_empty(TW_INT64, &shape) : NULL;
     if (!f->numbers)
         return tw__error_status();
     for (int64_t i = 0; i < f->rows; i++)
@@ -163,7 +169,7 @@ void tw__feed_close(tw__feed *f)
     tw__free(f->batch);
     tw__free(f->specs);
     tw__cursor_free(f->cursor);
-    void *made[] = { f->shuffler, f->numbers, f->order, f->dataset, f->class_weights };
+    void *made[] = { f->stream, f->shuffler, f->numbers, f->order, f->dataset, f->class_weights };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         tw_release(made[i]);
     *f = (tw__feed){ 0 };

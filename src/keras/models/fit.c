@@ -64,9 +64,10 @@ static tw_status tell(tw__pass *p, tw_event event, int64_t index)
 tw_status tw__pass_epoch(tw__pass *p, tw__dict *logs)
 {
     static const tw_event begins[TW_MODES] = { TW_TRAIN_BATCH_BEGIN, TW_TEST_BATCH_BEGIN, TW_PREDICT_BATCH_BEGIN };
-    int64_t step = 0, at_once = p->trainer->steps_per_execution;
+    int64_t step = p->first, at_once = p->trainer->steps_per_execution;
     bool end = false;
     drop_results(p);
+    p->first = 0;
     while (p->limit < 0 || step < p->limit) {
         int64_t steps = p->limit >= 0 && p->limit - step < at_once ? p->limit - step : at_once, done = 0;
         TW_TRY(tell(p, begins[p->mode], step));
@@ -175,7 +176,10 @@ static tw_status one_epoch(tw__fit *f, tw__pass *pass, tw__callback_list *callba
     tw__dict none = { 0 };
     TW_TRY(tw__trainer_reset(f->trainer));
     TW_TRY(tw__callbacks_tell(callbacks, TW_EPOCH_BEGIN, epoch, &none));
+    bool resumed = pass->first > 0;
     TW_TRY(tw__pass_epoch(pass, logs));
+    if (!logs->count && resumed) /* the epoch was done when the fit was interrupted */
+        return TW_OK;
     if (!logs->count)
         return tw__fail(TW_VALUE_ERROR, "Unexpected result of `train_function` (Empty logs). This could be due to issues in input pipeline that resulted "
                         "in an empty dataset. Otherwise, please use `Model.compile(..., run_eagerly=True)`, or "
@@ -185,6 +189,18 @@ static tw_status one_epoch(tw__fit *f, tw__pass *pass, tw__callback_list *callba
     return tw__callbacks_tell(callbacks, TW_EPOCH_END, epoch, logs);
 }
 
+/* Where fit begins: as it was told, or behind what a fit that was interrupted had done. */
+static int64_t first_epoch(const tw__fit *f, tw__pass *pass)
+{
+    const tw__trainer *t = f->trainer;
+    if (t->resume_epoch < 0)
+        return f->initial_epoch;
+    if (t->resume_batch < 0 || t->resume_batch == pass->limit - 1)
+        return t->resume_epoch + 1;
+    pass->first = t->resume_batch + 1;
+    return t->resume_epoch;
+}
+
 static tw_status run_epochs(tw__fit *f, tw__pass *pass, tw__callback_list *callbacks)
 {
     tw__dict logs = { 0 };
@@ -192,10 +208,13 @@ static tw_status run_epochs(tw__fit *f, tw__pass *pass, tw__callback_list *callb
     bool every_epoch = f->feed.dataset && (f->steps_per_epoch == TW_NO_INT || f->steps_per_epoch == f->feed.steps);
     if (status == TW_OK)
         status = tw__feed_epoch(&f->feed);
-    int64_t first = f->trainer->resume_epoch >= 0 ? f->trainer->resume_epoch : f->initial_epoch;
+    if (status == TW_OK && f->trainer->resume_state)
+        status = tw__trainer_restore_state(f->trainer, f->trainer->resume_state);
+    int64_t first = first_epoch(f, pass);
+    bool inside = pass->first > 0 && f->feed.resumed;
     for (int64_t epoch = first; status == TW_OK && epoch < f->epochs && !pass->ran_out; epoch++) {
         tw__logs_free(&logs);
-        if (every_epoch) /* the first one, too, as Keras does it: a shuffled dataset has its second order then */
+        if (every_epoch && !(inside && epoch == first)) /* the first one, too, as Keras does it: a shuffled dataset has its second order then */
             status = tw__feed_epoch(&f->feed);
         if (status == TW_OK)
             status = one_epoch(f, pass, callbacks, epoch, &logs);
@@ -219,7 +238,8 @@ tw_callback *tw__fit_run(tw__fit *f)
                           "run.");
     t->stop_training = false;
     t->train_count = 0;
-    t->resume_epoch = -1;
+    t->resume_epoch = t->resume_batch = -1;
+    t->feed = &f->feed;
     if (status == TW_OK)
         status = tw__callbacks_open(&callbacks, &(tw__callback_setup){ .given = f->callbacks, .history = true, .lock = &t->lock, .progress = f->verbose != 0,
                                                                        .model = t->model, .verbose = f->verbose, .epochs = f->epochs, .steps = limit });
@@ -238,6 +258,8 @@ tw_callback *tw__fit_run(tw__fit *f)
         tw__wait_end(lock);
         tw__pass_end(&pass);
     }
+    t->feed = NULL;
+    tw__set(&t->resume_state, NULL);
     history = status == TW_OK ? tw_retain(history) : NULL;
     tw__callbacks_close(&callbacks);
     return history;

@@ -11,6 +11,7 @@ typedef struct tw__pass {
     tw__feed *feed;
     tw__callback_list *callbacks;
     int64_t limit;               /* steps of an epoch; -1: until the feed ends, from then on as many as there were */
+    int64_t first;               /* the step that the next epoch begins with */
     int64_t rounds, most_rounds; /* of arrays: how often they were begun, and may be */
     int64_t epochs;
     bool ran_out;

@@ -477,6 +477,10 @@ static tw__function *find_graph(tw__trainer *t, tw__mode mode, tw_tensor *const 
             copy[i].shape = batch[i]->shape;
     }
     tw__function *found = copy ? tw__function_concrete(function, copy, count) : NULL;
+    if (found && mode == TW_TRAIN_MODE && tw__trainer_share_streams(t, found) != TW_OK) {
+        tw_release(found);
+        found = NULL;
+    }
     if (!found) {
         tw__free(copy);
         return NULL;

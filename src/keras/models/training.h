@@ -67,6 +67,11 @@ struct tw__trainer {
     bool compiled, run_eagerly, stop_training;
     int64_t steps_per_execution, train_count, test_count;
     int64_t resume_epoch;          /* where fit goes on, as a callback found; -1: where it was told to begin */
+    int64_t resume_batch;          /* the last one that was done in that epoch; -1: none was */
+    tw_tensor *resume_state;       /* what goes on with it (resume.c); or NULL */
+    struct tw__feed *feed;         /* of the fit that runs; or NULL */
+    tw__kernel_stream **streams;   /* of random numbers in the training step, by the order of its nodes; references */
+    size_t stream_count, stream_capacity;
     int own;                       /* TW_OWN_… */
     tw_optimizer *optimizer;       /* or NULL */
     tw_value loss, metrics, loss_weights, weighted_metrics; /* as given to compile */
@@ -89,6 +94,13 @@ struct tw__trainer {
     tw__step steps[TW_MODES];
     tw_callback *history;          /* of the last fit; or NULL */
 };
+
+/* ---- resume.c ---- */
+tw_status tw__trainer_share_streams(tw__trainer *trainer, tw__function *function); /* before it runs */
+void tw__trainer_forget_streams(tw__trainer *trainer);
+/* What a fit needs to go on exactly; a string scalar. */
+tw_tensor *tw__trainer_save_state(tw__trainer *trainer);
+tw_status tw__trainer_restore_state(tw__trainer *trainer, const tw_tensor *saved);
 
 /* ---- compile.c ---- */
 tw__trainer *tw__trainer_of(tw_layer *model); /* made if there is none; NULL: an error */
@@ -161,10 +173,12 @@ typedef struct tw__feed {
     int64_t rows, batch_size, at;
     bool shuffles;
     tw__function *shuffler;
+    tw__kernel_stream *stream;  /* of the shuffler's random numbers */
     tw_tensor *numbers, *order; /* 0 … rows - 1, and shuffled */
     /* of datasets */
     struct tw_dataset *dataset; /* a reference */
     tw__cursor *cursor;
+    bool resumed;               /* it stands where a fit that was interrupted stood */
     /* weights of classes, by number */
     tw_tensor *class_weights;   /* or NULL */
 } tw__feed;

@@ -101,6 +101,59 @@ tw__library *tw__library_read_file(const char *path)
     return library;
 }
 
+/* The node that an input or a fetch names: "^a", "a:1" are "a". */
+static tw_string node_name(tw_string text)
+{
+    if (text.size && text.data[0] == '^') {
+        text.data++;
+        text.size--;
+    }
+    const char *colon = text.size ? memchr(text.data, ':', text.size) : NULL;
+    text.size = colon ? (size_t)(colon - text.data) : text.size;
+    return text;
+}
+
+static void mark(const tw__map *places, tw_string text, size_t *queue, size_t *count, bool *needed)
+{
+    tw_string name = node_name(text);
+    intptr_t place = (intptr_t)tw__map_get(places, name.data, name.size);
+    if (place && !needed[place - 1]) {
+        needed[place - 1] = true;
+        queue[(*count)++] = (size_t)(place - 1);
+    }
+}
+
+tw_status tw__library_keep(tw__library *library, const tw_string *names, size_t count)
+{
+    tw__graph_message *message = &library->message;
+    tw__map places = { 0 };
+    bool *needed = tw__alloc_array(message->node_count + 1, sizeof *needed);
+    size_t *queue = tw__alloc_array(message->node_count + 1, sizeof *queue), queued = 0, kept = 0;
+    tw_status status = needed && queue ? TW_OK : TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; status == TW_OK && i < message->node_count; i++)
+        status = tw__map_put(&places, message->nodes[i].name.data, message->nodes[i].name.size, (void *)(intptr_t)(i + 1));
+    for (size_t i = 0; status == TW_OK && i < count; i++)
+        mark(&places, names[i], queue, &queued, needed);
+    for (size_t next = 0; status == TW_OK && next < queued; next++) {
+        const tw__node_message *node = &message->nodes[queue[next]];
+        for (size_t k = 0; status == TW_OK && k < node->input_count; k++)
+            mark(&places, node->inputs[k], queue, &queued, needed);
+    }
+    for (size_t i = 0; status == TW_OK && i < message->node_count; i++) {
+        if (needed[i]) {
+            message->nodes[kept++] = message->nodes[i];
+        } else {
+            tw__free(message->nodes[i].inputs);
+            tw__free(message->nodes[i].attrs);
+        }
+    }
+    message->node_count = status == TW_OK ? kept : message->node_count;
+    tw__map_free(&places, NULL);
+    tw__free(needed);
+    tw__free(queue);
+    return status;
+}
+
 /* ---- building one function ---- */
 
 static int find_index(const tw__library *library, tw_string name)

@@ -322,22 +322,24 @@ tw_status tw__low_function(tw__low_graph *body, size_t argument_count, const tw_
 
 /* ---- the whole ---- */
 
-static bool needs(const tw__node_message *nodes, size_t count)
+static bool needs(const tw__node_message *nodes, size_t count, int64_t producer)
 {
     static const char *const ops[] = { "Switch", "RefSwitch", "Merge", "RefMerge", "Enter", "RefEnter", "VariableV2", "Variable", "HashTable",
-                                       "MutableHashTable", "TemporaryVariable" };
+                                       "MutableHashTable", "FusedBatchNorm", "FusedBatchNormV2" };
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
             if (tw__string_is(nodes[i].op, ops[k]))
                 return true;
         }
+        if (producer < 24 && tw__string_is(nodes[i].op, "Placeholder"))
+            return true;
     }
     return false;
 }
 
 tw_status tw__graph_lower(tw__graph_message *message)
 {
-    if (!needs(message->nodes, message->node_count))
+    if (!needs(message->nodes, message->node_count, message->producer))
         return TW_OK;
     tw__low_graph graph = { .message = message };
     tw__node_message *nodes = NULL;

@@ -40,6 +40,10 @@ static const renamed tables[] = {
     { "LookupTableImport", "LookupTableImportV2" },
 };
 
+/* Of earlier forms of an op, whose outputs are the first of today's. */
+static const renamed older[] = { { "FusedBatchNorm", "FusedBatchNormV3" }, { "FusedBatchNormV2", "FusedBatchNormV3" } };
+static const renamed older_gradients[] = { { "FusedBatchNormGrad", "FusedBatchNormGradV3" }, { "FusedBatchNormGradV2", "FusedBatchNormGradV3" } };
+
 static const char *find(const renamed *list, size_t count, tw_string op)
 {
     for (size_t i = 0; i < count; i++) {
@@ -265,12 +269,30 @@ static void turn_placeholder(tw__low_graph *graph, tw__low_node *node)
     }
 }
 
+/* Today's forms have a further output, which their gradients take, and a type for the sums. */
+static tw_status turn_older(tw__low_graph *graph, int32_t index)
+{
+    tw__low_node *node = &graph->nodes[index];
+    const char *gradient = FIND(older_gradients, node->op), *fresh = gradient ? gradient : FIND(older, node->op);
+    if (!fresh)
+        return TW_OK;
+    if (gradient && node->input_count >= 5 && node->inputs[3].port == 3)
+        TW_TRY(tw__low_input_add(node, (tw__low_input){ node->inputs[3].node, 5 }));
+    else if (gradient)
+        return tw__fail(TW_UNIMPLEMENTED, "node '%.*s' (%.*s): its reserve_space_1 is no output of a FusedBatchNorm", TW_SHOWN(node->name), TW_SHOWN(node->op));
+    node = &graph->nodes[index];
+    node->op = (tw_string){ fresh, strlen(fresh) };
+    return tw__low_type(node, "U") == TW_DTYPE_NONE ? tw__low_attr_type(graph, node, "U", TW_FLOAT32) : TW_OK;
+}
+
 static tw_status turn(refs *r, int32_t index)
 {
     tw__low_node *node = &r->graph->nodes[index];
     const char *fresh;
     int32_t handle = node->input_count ? handle_of(r, behind_read(r, index, node->inputs[0])) : -1;
     turn_placeholder(r->graph, node);
+    TW_TRY(turn_older(r->graph, index));
+    node = &r->graph->nodes[index];
     if ((fresh = FIND(tables, node->op)))
         node->op = (tw_string){ fresh, strlen(fresh) };
     bool identity = tw__low_is(node, "Identity") || tw__low_is(node, "RefIdentity");

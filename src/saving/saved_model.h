@@ -75,7 +75,12 @@ typedef struct tw__saved_model_message {
     tw__signature_message *signatures;
     size_t signature_count, signature_capacity;
     tw_string *assets;       /* names of files */
-    size_t asset_count, asset_capacity;
+    tw_string *asset_tensors; /* and the tensors that they are fed to in graphs of TensorFlow 1 */
+    size_t asset_count, asset_capacity, asset_tensor_capacity;
+    tw_string saver_filename, saver_restore; /* SaverDef: the tensor and the operation that give variables their values */
+    tw_string first_operation;               /* what is to be run first */
+    tw_string *trainable;                    /* names of variables */
+    size_t trainable_count, trainable_capacity;
 } tw__saved_model_message;
 
 /* Reads DIRECTORY/saved_model.pb and chooses the meta graph with exactly these tags; none given: the only one. To be freed in any case. */
@@ -105,6 +110,7 @@ struct tw_saved_object {
     char *metadata;   /* Keras's, of old files; or NULL */
     char *directory;  /* of the root: where it was read from; or NULL */
     tw_value tags;    /* of the root */
+    void *graph, *session; /* of the root of a file of TensorFlow 1: references, or NULL */
 };
 
 struct tw_saved_constant {
@@ -171,6 +177,8 @@ tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signature
 tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const tw_objects *parents, const tw_value *names, const tw_objects *children,
                            const tw_value *keys, const tw_objects *functions);
 tw_saved_object *tw__saved_model_load(const char *directory, const char *const *tags, size_t tag_count);
+/* Of a file without objects; the message stays. */
+tw_saved_object *tw__saved_model_load_v1(const tw__saved_model_message *message, const char *directory);
 /* The same of a message, which it frees. */
 tw_saved_object *tw__saved_model_of_message(tw__saved_model_message *message, const char *directory);
 

@@ -361,8 +361,6 @@ static tw_status set_tags(const loading *l, tw_saved_object *root)
 static tw_status load_all(loading *l)
 {
     const tw__saved_model_message *message = &l->message;
-    if (!message->has_objects || !message->node_count)
-        return tw__fail(TW_UNIMPLEMENTED, "%s: the file has no object_graph_def: it was written by TensorFlow 1", message->path);
     l->library = tw__library_read(message->graph.data, message->graph.size);
     if (!l->library) {
         tw__error_prefix("%s: graph_def: ", message->path);
@@ -386,7 +384,12 @@ static tw_status load_all(loading *l)
 tw_saved_object *tw__saved_model_of_message(tw__saved_model_message *message, const char *directory)
 {
     loading l = { .directory = directory, .message = *message };
-    tw_saved_object *root = load_all(&l) == TW_OK ? tw_retain(l.objects[0]) : NULL;
+    bool objects = message->has_objects && message->node_count;
+    tw_saved_object *root = objects && load_all(&l) == TW_OK ? tw_retain(l.objects[0]) : NULL;
+    if (!objects && (root = tw__saved_model_load_v1(message, directory)) && set_tags(&l, root) != TW_OK) {
+        tw_release(root);
+        root = NULL;
+    }
     /* A file that was left half way may hold cycles. */
     for (size_t i = 0; l.objects && i < l.message.node_count; i++) {
         if (!root && l.objects[i])

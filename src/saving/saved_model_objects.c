@@ -12,6 +12,8 @@ static void object_destroy(void *self)
     tw__free(object->identifier);
     tw__free(object->metadata);
     tw__free(object->directory);
+    tw_release(object->graph);
+    tw_release(object->session);
     tw_value_free(&object->tags);
 }
 
@@ -36,6 +38,18 @@ TW_PROPERTY(saved_object_identifier, "saved_model._UserObject._identifier(self: 
 TW_PROPERTY(saved_object_directory, "saved_model._UserObject._directory(self: saved_object) -> str", "Where it was read from, or nothing.")
 {
     return tw__strdup(args->self->directory ? args->self->directory : "");
+}
+
+TW_PROPERTY(saved_object_graph, "saved_model._UserObject._graph(self: saved_object) -> graph",
+            "Of the root of a SavedModel of TensorFlow 1: its graph; else None.")
+{
+    return tw_retain(args->self->graph);
+}
+
+TW_PROPERTY(saved_object_session, "saved_model._UserObject._session(self: saved_object) -> session",
+            "Of the root of a SavedModel of TensorFlow 1: the session that has its variables; else None.")
+{
+    return tw_retain(args->self->session);
 }
 
 TW_METHOD(saved_object_names, "saved_model._UserObject._names(self: saved_object) -> value", "The names of what it holds.")

@@ -259,13 +259,61 @@ static tw_status read_asset(tw__saved_model_message *m, const tw__proto_field *f
     tw__proto proto = tw__proto_nested(field);
     tw__proto_field f;
     tw_string name = { "", 0 };
+    tw__tensor_info info = { .tensor = { "", 0 } };
     while (tw__proto_next(&proto, &f)) {
         if (f.number == 2 && f.wire == TW_WIRE_BYTES)
             name = string_of(&f);
+        else if (f.number == 1 && f.wire == TW_WIRE_BYTES)
+            TW_TRY(read_info(m, string_of(&f), &info));
     }
     TW_TRY(TW_GROW(m->assets, m->asset_capacity, m->asset_count + 1));
+    TW_TRY(TW_GROW(m->asset_tensors, m->asset_tensor_capacity, m->asset_count + 1));
+    m->asset_tensors[m->asset_count] = info.tensor;
     m->assets[m->asset_count++] = name;
     return proto.failed ? damaged(m, "asset_file_def") : TW_OK;
+}
+
+static tw_status read_saver(tw__saved_model_message *m, const tw__proto_field *field)
+{
+    tw__proto proto = tw__proto_nested(field);
+    tw__proto_field f;
+    while (tw__proto_next(&proto, &f)) {
+        if ((f.number == 1 || f.number == 3) && f.wire == TW_WIRE_BYTES)
+            *(f.number == 1 ? &m->saver_filename : &m->saver_restore) = string_of(&f);
+    }
+    return proto.failed ? damaged(m, "saver_def") : TW_OK;
+}
+
+/* The first field of that number in a message. */
+static tw_string first_field(tw_string bytes, uint32_t number)
+{
+    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
+    tw__proto_field f;
+    while (tw__proto_next(&proto, &f)) {
+        if (f.number == number && f.wire == TW_WIRE_BYTES)
+            return string_of(&f);
+    }
+    return (tw_string){ "", 0 };
+}
+
+/* CollectionDef { 1 node_list { 1 value }, 2 bytes_list { 1 value } }; a VariableDef begins with 1 variable_name. */
+static tw_status read_collection(tw__saved_model_message *m, const tw__proto_field *field)
+{
+    tw_string name, value;
+    TW_TRY(read_entry(m, field, "collection_def", &name, &value));
+    bool main_op = tw__string_is(name, "saved_model_main_op");
+    if (main_op || (tw__string_is(name, "legacy_init_op") && !m->first_operation.size))
+        m->first_operation = first_field(first_field(value, 1), 1);
+    tw_string list = tw__string_is(name, "trainable_variables") ? first_field(value, 2) : (tw_string){ "", 0 };
+    tw__proto proto = tw__proto_read(list.data, list.size);
+    tw__proto_field f;
+    while (tw__proto_next(&proto, &f)) {
+        if (f.number != 1 || f.wire != TW_WIRE_BYTES)
+            continue;
+        TW_TRY(TW_GROW(m->trainable, m->trainable_capacity, m->trainable_count + 1));
+        m->trainable[m->trainable_count++] = first_field(string_of(&f), 1);
+    }
+    return proto.failed ? damaged(m, "collection_def") : TW_OK;
 }
 
 static tw_status read_meta_graph(tw__saved_model_message *m, const tw__proto_field *field)
@@ -273,7 +321,7 @@ static tw_status read_meta_graph(tw__saved_model_message *m, const tw__proto_fie
     tw__proto proto = tw__proto_nested(field);
     tw__proto_field f;
     while (tw__proto_next(&proto, &f)) {
-        if (f.number < 1 || f.number > 7 || f.number == 3 || f.number == 4)
+        if (f.number < 1 || f.number > 7)
             continue;
         TW_TRY(want_bytes(m, &f, "meta_graphs"));
         tw_string name, value;
@@ -281,6 +329,10 @@ static tw_status read_meta_graph(tw__saved_model_message *m, const tw__proto_fie
             TW_TRY(read_information(m, &f));
         else if (f.number == 2)
             m->graph = string_of(&f);
+        else if (f.number == 3)
+            TW_TRY(read_saver(m, &f));
+        else if (f.number == 4)
+            TW_TRY(read_collection(m, &f));
         else if (f.number == 6)
             TW_TRY(read_asset(m, &f));
         else if (f.number == 7)
@@ -399,6 +451,8 @@ void tw__saved_model_message_free(tw__saved_model_message *m)
     tw__free(m->concretes);
     tw__free(m->signatures);
     tw__free(m->assets);
+    tw__free(m->asset_tensors);
+    tw__free(m->trainable);
     tw__free(m->tags);
     tw__free(m->bytes);
     tw__free(m->path);

@@ -197,6 +197,15 @@ tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *fe
     return prepared;
 }
 
+tw__prepared *tw__session_prepare_own(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count)
+{
+    pthread_mutex_lock(&session->lock);
+    tw__graph_settle(session->graph);
+    tw__prepared *prepared = tw__prepare(session->graph, feeds, feed_count, fetches, fetch_count, session->soft, bind, session);
+    pthread_mutex_unlock(&session->lock);
+    return prepared;
+}
+
 tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw_tensor *const *values, tw_tensor **outputs)
 {
     TW_TRY(tw__session_check_open(session));

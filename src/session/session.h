@@ -61,6 +61,8 @@ void tw__prepared_free(tw__prepared *prepared);
 /* ---- sessions (session.c) ---- */
 /* The prepared form, made if there is none; it belongs to the session and lives as long. NULL: an error. */
 tw__prepared *tw__session_prepare(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count);
+/* One that belongs to the caller, for tw__prepared_free. */
+tw__prepared *tw__session_prepare_own(struct tw_session *session, const tw__edge *feeds, int feed_count, const tw__fetch *fetches, int fetch_count);
 /* `values` for the feeds; `outputs` has room for one tensor per fetch, NULL for operations. */
 tw_status tw__session_run(struct tw_session *session, tw__prepared *prepared, tw_tensor *const *values, tw_tensor **outputs);
 tw__graph *tw__session_graph(const struct tw_session *session);

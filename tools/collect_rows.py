@@ -110,7 +110,10 @@ class Field:
         return self.name
 
     def c_member(self):
-        kind = "tw_%s *" % self.word if self.kind == "HANDLE" else C_TYPE[self.kind]
+        if self.kind == "HANDLE":  # a handle of any class is void *, as in TW_OBJECTS: callers cast nothing
+            kind = "void *" if self.word == "object" else "tw_%s *" % self.word
+        else:
+            kind = C_TYPE[self.kind]
         out = "%s%s;" % (kind, self.member())
         if self.kind == "NUMBER":
             out += " void *%s_object;" % self.name

@@ -265,7 +265,7 @@ static void jacobians(void **state)
     assert_true(j.items[0]->shape.rank == 4 && j.items[0]->count == 16);
     for (int i = 0; i < 16; i++)
         assert_float_equal(tw_tensor_double_at(j.items[0], i), (i % 5 ? 0 : 2 * (i / 5 + 1)), 0);
-    tw_auto tw_tensor *b = tw_tape_batch_jacobian(tape, y, (void *)x);
+    tw_auto tw_tensor *b = tw_tape_batch_jacobian(tape, y, x);
     expect_no_error();
     assert_true(b->shape.rank == 3 && b->count == 8);
     assert_float_equal(tw_tensor_double_at(b, 7), 8, 0);

@@ -101,7 +101,7 @@ static void fill(const tw_field *field, char *args, int depth)
         *(tw_shape *)place = TW_SHAPE(2, 2);
         break;
     case TW_KIND_INTS:
-        *(tw_ints *)place = (tw_ints){ one, 1, true };
+        *(tw_ints *)place = (tw_ints){ one, 1, true, false };
         break;
     case TW_KIND_HANDLE:
         *(void **)place = some_object(field, depth);
@@ -244,7 +244,7 @@ static void try_numbers(trial *t, const tw_signature *row, const tw_field *field
 {
     void *place = args + field->offset;
     if (field->kind == TW_KIND_INTS)
-        *(tw_ints *)place = (tw_ints){ NULL, 2, true };
+        *(tw_ints *)place = (tw_ints){ NULL, 2, true, false };
     else if (field->kind == TW_KIND_SHAPE)
         ((tw_shape *)place)->rank = 1000;
     else

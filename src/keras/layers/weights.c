@@ -9,7 +9,8 @@ enum { FEW = 32 }; /* so many variables are searched one by one */
 typedef struct gathering {
     void **items;
     size_t count, capacity;
-    tw__pointer_map seen; /* in use beyond FEW items */
+    tw__pointer_map seen;    /* in use beyond FEW items */
+    tw__pointer_map entered; /* the walks that went into an object, as bits */
     tw_status status;
 } gathering;
 
@@ -26,6 +27,22 @@ static bool is_on_way(const way *path, const tw_trackable *object)
             return true;
     }
     return false;
+}
+
+/* The walks, each a bit; those that ask for some of the variables take one bit for each tw__which from theirs on. */
+enum { WALK_LAYER = 1, WALK_BELOW = 8, WALK_CONTAINER = 64, WALK_OWN = 512, WALK_LAYERS = 2048 };
+
+/* True if this walk goes into the object for the first time. What is held twice would double the work at every level: a Sequential holds its
+ * layers under two names. */
+static bool enters(gathering *g, const tw_trackable *object, const way *path, int64_t walk)
+{
+    if (g->status != TW_OK || is_on_way(path, object))
+        return false;
+    int64_t walks = tw__pointer_map_get(&g->entered, object, 0);
+    if (walks & walk)
+        return false;
+    g->status = tw__pointer_map_put(&g->entered, object, walks | walk);
+    return g->status == TW_OK;
 }
 
 static bool is_new(const gathering *g, const void *item)
@@ -81,7 +98,7 @@ static void gather_own(gathering *g, const tw_trackable *object, bool trainable,
         if (is_variable(child)) {
             if (((tw_variable *)child->object)->trainable == trainable)
                 add(g, child->object);
-        } else if (deep && is_container(child) && !is_on_way(&path, (tw_trackable *)child->object)) {
+        } else if (deep && is_container(child) && enters(g, (tw_trackable *)child->object, &path, WALK_OWN << trainable)) {
             gather_own(g, (tw_trackable *)child->object, trainable, true, &path);
         }
     }
@@ -96,11 +113,9 @@ static void gather_below(gathering *g, const tw_trackable *object, tw__which whi
     for (size_t i = 0; i < object->child_count; i++) {
         const tw__child *child = &object->children[i];
         tw_trackable *below = (tw_trackable *)child->object;
-        if (is_on_way(&path, below))
-            continue;
-        if (is_layer(child))
+        if (is_layer(child) && enters(g, below, &path, WALK_LAYER << which))
             gather(g, below, which, &path);
-        else if (is_container(child))
+        else if (is_container(child) && enters(g, below, &path, WALK_BELOW << which))
             gather_below(g, below, which, &path);
     }
 }
@@ -126,12 +141,9 @@ static void gather_model(gathering *g, const tw_layer *model, tw__which which, c
         for (size_t i = 0; i < object->child_count; i++) {
             const tw__child *child = &object->children[i];
             tw_trackable *below = (tw_trackable *)child->object;
-            bool again = i && object->children[i - 1].object == child->object; /* a Sequential's layers have two names */
-            if (again || is_on_way(&path, below))
-                continue;
-            if (is_layer(child))
+            if (is_layer(child) && enters(g, below, &path, WALK_LAYER << asked))
                 gather(g, below, asked, &path);
-            else if (is_container(child))
+            else if (is_container(child) && enters(g, below, &path, WALK_CONTAINER << asked))
                 gather_container(g, below, asked, &path);
         }
         if (pass == 0 || (pass == 1 && which != TW_NON_TRAINABLE_VARIABLES))
@@ -170,6 +182,7 @@ static void gather(gathering *g, const tw_trackable *object, tw__which which, co
 static tw_status finish(gathering *g, void ***items, int64_t *count)
 {
     tw__pointer_map_free(&g->seen);
+    tw__pointer_map_free(&g->entered);
     if (g->status != TW_OK) {
         tw__free(g->items);
         g->items = NULL;
@@ -193,6 +206,7 @@ bool tw__has_variables(tw_trackable *root)
     gather(&g, root, TW_ALL_VARIABLES, NULL);
     bool found = g.count != 0;
     tw__pointer_map_free(&g.seen);
+    tw__pointer_map_free(&g.entered);
     tw__free(g.items);
     return found;
 }
@@ -207,7 +221,7 @@ static void gather_layers(gathering *g, const tw_trackable *object, bool deep, c
             continue;
         if (is_layer(child))
             add(g, below);
-        if (is_container(child) || (deep && is_layer(child)))
+        if ((is_container(child) || (deep && is_layer(child))) && enters(g, below, &path, WALK_LAYERS))
             gather_layers(g, below, deep, &path);
     }
 }

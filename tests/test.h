@@ -14,6 +14,13 @@
 
 #include "base/base.h"
 
+/* A sanitizer's allocator is in the place of the system's, which then says nothing about memory. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TW_SANITIZED 1
+#else
+#define TW_SANITIZED 0
+#endif
+
 /* The thread's error must be this code with this text in it; it is cleared. */
 static inline void expect_error(tw_status code, const char *part)
 {

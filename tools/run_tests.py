@@ -34,7 +34,7 @@ def main():
 
     c_results = os.path.join(build, "ctest.xml")
     if threads:
-        environment["TSAN_OPTIONS"] = "halt_on_error=1"
+        environment["TSAN_OPTIONS"] = "halt_on_error=1 die_after_fork=0"  # a test forks, and its child has threads
     subprocess.run(["ctest", "--test-dir", build, "-j2", "--output-on-failure", "--no-tests=error", "--output-junit", c_results]
                    + (["-E", "^fuzz/"] if threads else []), env=environment)
     results.append(count(c_results))

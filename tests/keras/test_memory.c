@@ -33,12 +33,8 @@ static void expect_steady(void (*body)(void), int times)
     for (int i = 0; i < times; i++)
         body();
     expect_no_error();
-#if !defined(__SANITIZE_ADDRESS__)
     malloc_trim(0);
-    assert_true(resident() - before < SLACK);
-#else
-    (void)before;
-#endif
+    assert_true(TW_SANITIZED || resident() - before < SLACK);
 }
 
 /* ---- ops and tapes ---- */
@@ -206,19 +202,17 @@ static void circles_end(void **state)
 {
     (void)state;
     static void (*const bodies[])(void) = { on_its_own_output, in_a_ring, in_a_model };
-    enum { TIMES = 200 };
+    enum { TIMES = 200, ROUNDS = 4 };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        for (int n = 0; n < TIMES; n++)
-            bodies[i]();
-        size_t before = mallinfo2().uordblks;
-        for (int n = 0; n < TIMES; n++)
-            bodies[i]();
-        expect_no_error();
-#if !defined(__SANITIZE_ADDRESS__)
-        assert_true(mallinfo2().uordblks < before + TIMES * 16);
-#else
-        (void)before;
-#endif
+        bool steady = false;
+        for (int round = 0; round < ROUNDS && !steady; round++) { /* a leak is in all of them; a table that grew is in one */
+            size_t before = mallinfo2().uordblks;
+            for (int n = 0; n < TIMES; n++)
+                bodies[i]();
+            expect_no_error();
+            steady = mallinfo2().uordblks < before + TIMES * 16;
+        }
+        assert_true(TW_SANITIZED || steady);
     }
 }
 

@@ -363,7 +363,22 @@ def _compat_later():
         own.update(graph_types)
         from thalweg._graph_mode import namespace
         namespace.fill()
-    return _later(modules, fill)
+    load = _later(modules, fill)
+
+    def missing(self, name):
+        """Tensors inside of functions lead to graphs, too, and another thread may be filling."""
+        if not name.startswith("__"):
+            load()
+        return object.__getattribute__(self, name)
+
+    def consumers(self):
+        """Replaced by what it calls."""
+        load()
+        return self.consumers()
+    for made in graph_types.values():
+        made.__getattr__ = missing
+    _core.SymbolicTensor.consumers = consumers
+    return load
 
 
 compat.v2 = _module("compat.v2")  # noqa: F821
@@ -460,7 +475,7 @@ def _training_later():
     methods = ("compile", "fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch", "train_step", "test_step",
                "predict_step", "compute_loss", "compute_metrics", "get_metrics_result", "fit_generator", "evaluate_generator",
                "predict_generator")
-    properties = ("metrics_names", "compiled_loss", "compiled_metrics", "history", "_is_compiled", "loss")
+    properties = ("metrics_names", "compiled_loss", "compiled_metrics", "history", "_is_compiled", "loss", "run_eagerly")
     utilities = ("Sequence", "unpack_x_y_sample_weight", "pack_x_y_sample_weight")
 
     def fill():
@@ -507,7 +522,6 @@ def _one_at_a_time():
 
 
 _one_at_a_time()
-
 
 
 def _copying_later():

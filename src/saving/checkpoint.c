@@ -65,21 +65,10 @@ static tw_status attach(tw_checkpoint *checkpoint, const char *name, void *objec
     return TW_OK;
 }
 
-static tw_status need_trackable(const char *name, void *object)
-{
-    if (tw__is(object, &tw__trackable_class))
-        return TW_OK;
-    return tw__fail(TW_VALUE_ERROR,
-                    "`Checkpoint` was expecting %s to be a trackable object (an object derived from `Trackable`), got %s. If you believe this "
-                    "object should be trackable (i.e. it is part of the TensorFlow Python API and manages state), please open an issue.",
-                    name, object ? tw_class_name(object) : "None");
-}
-
 static tw_status add(tw_checkpoint *checkpoint, const tw_pair *pair)
 {
     if (strcmp(pair->name, "save_counter") == 0)
         return tw__fail(TW_ATTRIBUTE_ERROR, "property 'save_counter' of 'Checkpoint' object has no setter");
-    TW_TRY(need_trackable(pair->name, pair->object));
     TW_TRY(tw__track(&checkpoint->trackable, pair->name, pair->object));
     if (!checkpoint->root)
         return TW_OK;
@@ -109,13 +98,10 @@ static tw_status checkpoint_init(void *self, const void *given)
         memcpy(pairs, args->kwargs.items, (count - 1) * sizeof *pairs);
     tw_status status = TW_OK;
     if (args->root) {
-        status = need_trackable("root", args->root);
-        if (status == TW_OK) {
-            checkpoint->root = tw_retain(args->root);
-            tw_trackable *counter = tw__tracked(args->root, "save_counter");
-            if (counter && tw__holds_value(counter))
-                checkpoint->counter = tw_retain(counter);
-        }
+        checkpoint->root = tw_retain(args->root);
+        tw_trackable *counter = tw__tracked(args->root, "save_counter");
+        if (counter && tw__holds_value(counter))
+            checkpoint->counter = tw_retain(counter);
         pairs[count - 1] = (tw_pair){ "root", args->root };
     } else {
         count--;

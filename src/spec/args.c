@@ -203,10 +203,11 @@ static void complete_field(const tw_field *field, void *args)
 
 /* ---- what C gives ---- */
 
-static tw_status wrong_handle(const tw_signature *signature, const tw_field *field, const char *is, const void *object, const tw_class *wanted)
+/* `where` says which item of a list it is; or it is "". */
+static tw_status wrong_handle(const tw_signature *signature, const tw_field *field, const char *where, const void *object, const tw_class *wanted)
 {
-    return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` %s %s%s%s%s", signature->id, field->name, is, object ? "a " : "NULL",
-                    tw_class_name(object), wanted ? ", expected a " : "", wanted ? wanted->name : "");
+    return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` %s %s%s%s%s%s", signature->id, field->name, *where ? "holds" : "is",
+                    object ? "a " : "NULL", tw_class_name(object), where, wanted ? ", expected a " : "", wanted ? wanted->name : "");
 }
 
 static bool is_of(const void *object, const tw_class *class)
@@ -220,8 +221,11 @@ static tw_status check_list(const tw_signature *signature, const tw_field *field
         return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` is no list: %lld items at %p", signature->id, field->name,
                         (long long)list->count, (const void *)list->items);
     for (int64_t k = 0; k < list->count; k++) {
-        if (list->items[k] ? !is_of(list->items[k], class) : !holes)
-            return wrong_handle(signature, field, "holds", list->items[k], class);
+        if (list->items[k] ? !is_of(list->items[k], class) : !holes) {
+            char where[32];
+            snprintf(where, sizeof where, " at %lld", (long long)k);
+            return wrong_handle(signature, field, where, list->items[k], class);
+        }
     }
     return TW_OK;
 }
@@ -233,8 +237,11 @@ static tw_status check_pairs(const tw_signature *signature, const tw_field *fiel
     for (int64_t k = 0; k < pairs->count; k++) {
         if (!pairs->items[k].name)
             return tw__fail(TW_INVALID_ARGUMENT, "tw_%s: the argument `%s` holds an object without a name", signature->id, field->name);
-        if (!pairs->items[k].object || !is_of(pairs->items[k].object, field->class_row))
-            return wrong_handle(signature, field, "holds", pairs->items[k].object, field->class_row);
+        if (!pairs->items[k].object || !is_of(pairs->items[k].object, field->class_row)) {
+            char where[80];
+            snprintf(where, sizeof where, " as `%.64s`", pairs->items[k].name);
+            return wrong_handle(signature, field, where, pairs->items[k].object, field->class_row);
+        }
     }
     return TW_OK;
 }
@@ -274,7 +281,7 @@ static tw_status check_given(const tw_signature *signature, const tw_field *fiel
         if (field->kind == TW_KIND_STR || field->kind == TW_KIND_NAMED)
             return TW_OK;
         const tw_class *class = field->kind == TW_KIND_TENSOR ? &tw__tensor_class : field->class_row;
-        return is_of(pointer, class) ? TW_OK : wrong_handle(signature, field, "is", pointer, class);
+        return is_of(pointer, class) ? TW_OK : wrong_handle(signature, field, "", pointer, class);
     case TW_KIND_TENSORS: /* a list that may be None may hold None */
         return check_list(signature, field, place, &tw__tensor_class, field->none_allowed);
     case TW_KIND_HANDLES:

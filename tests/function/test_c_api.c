@@ -186,7 +186,7 @@ static void errors(void **state)
     assert_null(tw_function_value(silent, TW_TENSORS(x)));
     expect_error(TW_INVALID_ARGUMENT, "silent: the body gave up");
     assert_null(tw_function_value(silent, TW_TENSORS(NULL)));
-    expect_error(TW_INVALID_ARGUMENT, "argument 0 is NULL");
+    expect_error(TW_INVALID_ARGUMENT, "silent: tensor 0: a tensor was expected, got NULL");
     assert_null(tw_function_new(NULL, NULL));
     expect_error(TW_INVALID_ARGUMENT, "body is NULL");
 }

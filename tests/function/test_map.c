@@ -178,7 +178,7 @@ static void test_errors(__attribute__((unused)) void **state)
     assert_null(tw_foldl(sum_pair, NULL, TW_TENSORS(x)).items);
     expect_error(TW_VALUE_ERROR, "gave 2 tensors, expected 1");
     assert_null(tw_scan(times_plus, NULL, TW_TENSORS(NULL)).items);
-    expect_error(TW_INVALID_ARGUMENT, "tensor 0 is NULL");
+    expect_error(TW_INVALID_ARGUMENT, "tw_fold: tensor 0: a tensor was expected, got NULL");
 }
 
 int main(void)

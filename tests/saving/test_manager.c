@@ -1,6 +1,6 @@
 /* CheckpointManager, the state file and the readers, with a clock of their own. */
 #include "saving/objects.h"
-#include "spec/callable.h"
+#include "keras/callable.h"
 
 static double now = 1000;
 
@@ -172,11 +172,8 @@ static tw_tensor *initialize(tw_callable *self, tw_tensor *input)
 static void init_function(void **state)
 {
     (void)state;
-    static const tw_class class = { .name = "Function", .size = sizeof(tw_callable) };
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint();
-    tw_callable *function = tw__object_new(&class);
-    function->name = "initialize";
-    function->call = initialize;
+    tw_callable *function = tw__callable_new("initialize", initialize, NULL, NULL);
     tw_auto tw_checkpoint_manager *manager = tw_checkpoint_manager(checkpoint, in_directory("init"), 3, .init_fn = function);
     expect_text(tw_checkpoint_manager_restore_or_initialize(manager), NULL);
     assert_int_equal(initialized, 1);

@@ -132,9 +132,9 @@ static void bad_arguments(void **state)
     (void)state;
     tw_auto tw_tensor *tensor = tw_tensor_int(3);
     assert_null(tw_checkpoint_new({ "a", tensor }));
-    expect_error(TW_VALUE_ERROR, "`Checkpoint` was expecting a to be a trackable object (an object derived from `Trackable`), got");
+    expect_error(TW_INVALID_ARGUMENT, "tw_checkpoint: the argument `kwargs` holds a Tensor as `a`, expected a Trackable");
     assert_null(tw_checkpoint_new({ "a", NULL }));
-    expect_error(TW_VALUE_ERROR, "got None");
+    expect_error(TW_INVALID_ARGUMENT, "tw_checkpoint: the argument `kwargs` holds NULL as `a`, expected a Trackable");
     tw_auto tw_checkpoint *checkpoint = tw_checkpoint();
     assert_null(tw_checkpoint_save(checkpoint, "/proc/none/ckpt"));
     expect_error(TW_NOT_FOUND, "/proc/none");

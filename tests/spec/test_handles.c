@@ -181,6 +181,7 @@ static void try_foreign(trial *t, const tw_signature *row, const tw_field *field
 {
     const tw_class *wanted = field->kind == TW_KIND_TENSOR || field->kind == TW_KIND_TENSORS ? &tw__tensor_class : field->class_row;
     int done = 0;
+    tw_pair named = { "a", NULL };
     void **list = calloc(1, sizeof *list);
     for (int i = 0; i < class_count && (full || done < 2); i++) {
         const tw_class *class = classes[full ? i : (i * 37 + row->field_count * 11) % class_count];
@@ -189,10 +190,11 @@ static void try_foreign(trial *t, const tw_signature *row, const tw_field *field
         done++;
         void *place = args + field->offset;
         list[0] = empty(class);
+        named.object = list[0];
         if (field->kind == TW_KIND_TENSORS || field->kind == TW_KIND_HANDLES)
             *(tw_objects *)place = (tw_objects){ list, 1 };
         else if (field->kind == TW_KIND_PAIRS)
-            *(tw_pairs *)place = (tw_pairs){ &(tw_pair){ "a", list[0] }, 1 };
+            *(tw_pairs *)place = (tw_pairs){ &named, 1 };
         else
             *(void **)place = list[0];
         if (TRIAL(t, "tw_%s(.%s = a %s)", row->id, field->name, class->name))

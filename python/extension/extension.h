@@ -239,6 +239,7 @@ PyObject *tw__py_get_attribute(PyObject *self, PyObject *name);
 int tw__py_set_attribute(PyObject *self, PyObject *name, PyObject *value);
 extern PyMethodDef tw__py_tracking_functions[]; /* for the Python side of lists and dicts */
 extern PyMethodDef tw__py_nest_functions[]; /* nest.c: tf.nest */
+extern PyMethodDef tw__py_later_functions[], tw__py_package_methods[]; /* later.c: what modules have once it is asked for */
 
 /* ---- variables, tapes, layers ---- */
 extern PyType_Slot tw__py_variable_slots[], tw__py_tape_slots[], tw__py_layer_slots[], tw__py_optimizer_slots[];

@@ -221,100 +221,6 @@ static PyMethodDef raw_methods[] = {
     { 0 },
 };
 
-/* What is imported only when it is asked for. */
-static const struct {
-    const char *name, *module;
-} lazy[] = {
-    { "UnconnectedGradients", "thalweg._enums" },
-    { "VariableSynchronization", "thalweg._enums" },
-    { "VariableAggregation", "thalweg._enums" },
-    { "cond", "thalweg._control" },
-    { "while_loop", "thalweg._control" },
-    { "switch_case", "thalweg._control" },
-    { "case", "thalweg._control" },
-    { "map_fn", "thalweg._control" },
-    { "vectorized_map", "thalweg._control" },
-    { "scan", "thalweg._control" },
-    { "foldl", "thalweg._control" },
-    { "foldr", "thalweg._control" },
-    { "get_static_value", "thalweg._debugging" },
-    { "group", "thalweg._debugging" },
-    { "grad_pass_through", "thalweg._debugging" },
-    { "function", "thalweg._function" },
-    { "print", "thalweg._host" },
-    { "py_function", "thalweg._host" },
-    { "numpy_function", "thalweg._host" },
-    { "custom_gradient", "thalweg._gradients" },
-    { "recompute_grad", "thalweg._gradients" },
-    { "gradients", "thalweg._gradients" },
-    { "DeviceSpec", "thalweg._device" },
-    { "device", "thalweg._device" },
-};
-/* What the package has once TensorFlow 1's part is filled, and packages of their own. */
-static const char *const filled[] = { "Graph", "Operation", "ConfigProto", "enable_eager_execution", "control_dependencies", "import_graph_def" };
-static const char *const packages[] = { "autograph", "nest" };
-
-/* The package's __getattr__. */
-static PyObject *later(PyObject *package, PyObject *name)
-{
-    for (size_t i = 0; i < sizeof lazy / sizeof *lazy; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, lazy[i].name) != 0)
-            continue;
-        PyObject *module = PyImport_ImportModule(lazy[i].module);
-        PyObject *value = module ? PyObject_GetAttr(module, name) : NULL;
-        Py_XDECREF(module);
-        if (value && PyObject_SetAttr(package, name, value) < 0)
-            Py_CLEAR(value);
-        return value;
-    }
-    for (size_t i = 0; i < sizeof filled / sizeof *filled; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, filled[i]) != 0)
-            continue;
-        PyObject *done = PyObject_CallMethod(package, "_fill_compat", NULL); /* once; then the package has them itself */
-        PyObject *dict = done ? PyModule_GetDict(package) : NULL, *value = dict ? PyDict_GetItem(dict, name) : NULL;
-        Py_XDECREF(done);
-        if (value) {
-            Py_INCREF(value);
-            return value;
-        }
-        if (PyErr_Occurred())
-            return NULL;
-    }
-    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, packages[i]) != 0)
-            continue;
-        char *whole = tw__format("thalweg.%s", packages[i]);
-        PyObject *module = whole ? PyImport_ImportModule(whole) : tw__py_raise();
-        tw__free(whole);
-        return module;
-    }
-    PyObject *own = PyObject_GetAttrString(package, "__name__");
-    tw__py_error(PyExc_AttributeError, "module '%S' has no attribute '%U'", own, name);
-    Py_XDECREF(own);
-    return NULL;
-}
-
-/* The package's __dir__: those names, too. */
-static PyObject *names_of(PyObject *package, PyObject *unused)
-{
-    (void)unused;
-    PyObject *dict = PyModule_GetDict(package), *list = dict ? PyDict_Keys(dict) : NULL, *all = list ? PySet_New(list) : NULL;
-    Py_XDECREF(list);
-    size_t counts[] = { sizeof lazy / sizeof *lazy, sizeof filled / sizeof *filled, sizeof packages / sizeof *packages };
-    for (size_t i = 0; all && i < counts[0] + counts[1] + counts[2]; i++) {
-        const char *text = i < counts[0] ? lazy[i].name : i < counts[0] + counts[1] ? filled[i - counts[0]] : packages[i - counts[0] - counts[1]];
-        PyObject *name = PyUnicode_FromString(text);
-        if (!name || PySet_Add(all, name) < 0)
-            Py_CLEAR(all);
-        Py_XDECREF(name);
-    }
-    PyObject *out = all ? PySequence_List(all) : NULL;
-    Py_XDECREF(all);
-    return out;
-}
-
-static PyMethodDef package_methods[] = { { "__getattr__", later, METH_O, NULL }, { "__dir__", names_of, METH_NOARGS, NULL }, { 0 } };
-
 /* Functions bound to a module. */
 static bool add_bound(PyObject *module, PyMethodDef *methods)
 {
@@ -342,7 +248,7 @@ static PyObject *fill(PyObject *self, PyObject *package)
     if (PyObject_SetAttrString(self, "Operation", (PyObject *)tw__py_type_of(&tw__class_operation)) < 0)
         return NULL;
     PyObject *raw = module_at("raw_ops", 7);
-    if (!raw || !add_bound(raw, raw_methods) || !add_bound(package, package_methods))
+    if (!raw || !add_bound(raw, raw_methods) || !add_bound(package, tw__py_package_methods))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -437,7 +343,8 @@ PyMODINIT_FUNC PyInit__core(void)
         !tw__py_shapes_start(module) || !tw__py_arrays_start(module) || !tw__py_operators_start() ||
         !tw__py_tensors_start(module) || !tw__py_graph_types_start(module) || !tw__py_graph_functions_start(module) ||
         !tw__py_sessions_start(module) || !tw__py_datasets_start(module) || !tw__py_strategies_start(module) ||
-        PyModule_AddFunctions(module, tw__py_tracking_functions) < 0 || PyModule_AddFunctions(module, tw__py_nest_functions) < 0) {
+        PyModule_AddFunctions(module, tw__py_tracking_functions) < 0 || PyModule_AddFunctions(module, tw__py_nest_functions) < 0 ||
+        PyModule_AddFunctions(module, tw__py_later_functions) < 0) {
         Py_DECREF(module);
         return NULL;
     }

@@ -338,8 +338,7 @@ def _later(modules, fill, known=None):
                 if name in module.__dict__ or module.__dict__.get("__getattr__", get) is not get:
                     return getattr(module, name)
             raise AttributeError("module %r has no attribute %r" % (module.__name__, name))
-        get.waits = True
-        module.__getattr__ = get
+        module.__getattr__ = get = _core._getter(get, None)
         return module, get
     getters = [getter(module) for module in modules]
     return load
@@ -510,15 +509,10 @@ _training_later()
 
 def _one_at_a_time():
     """What is loaded late is loaded by one thread at a time: two that import modules which need each other would find halves of them."""
-    def waiting(get):
-        def found(name):
-            with _loading:
-                return get(name)
-        return found
     for name, module in list(_sys.modules.items()):
         get = module.__dict__.get("__getattr__") if (name + ".").startswith(__name__ + ".") else None
-        if get and not getattr(get, "waits", False):
-            module.__getattr__ = waiting(get)
+        if get and type(getattr(get, "__self__", None)) is not type(()):  # else it waits by itself
+            module.__getattr__ = _core._getter(get, _loading)
 
 
 _one_at_a_time()

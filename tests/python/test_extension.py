@@ -384,6 +384,18 @@ def test_exit_codes(tmp_path):
     assert python("-m", "thalweg", str(script)).returncode == 7
 
 
+def test_missing_names_are_the_callers_error():
+    """No module's way of finding things late shows in a traceback."""
+    import sys
+    import traceback
+    modules = [module for name, module in sorted(sys.modules.items()) if (name + ".").startswith("thalweg.")]
+    assert len(modules) > 80
+    for module in modules:
+        with pytest.raises(AttributeError) as error:
+            module.nothing_at_all
+        assert len(traceback.extract_tb(error.value.__traceback__)) == 1, module
+
+
 def test_numbers_that_no_dtype_holds():
     """Without a dtype integers are read as such up to the first float, and floats as float32; tf.add looks at its first argument alone."""
     t, h = tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0], tf.float16)

@@ -122,7 +122,7 @@ def _fallback(own, other, name):
         value = getattr(other, attribute)
         setattr(own, attribute, value)
         return value
-    own.__getattr__ = get
+    own.__getattr__ = _core._getter(get, None)
 
 
 def fill():

@@ -253,6 +253,9 @@ PyObject *tw__py_tape_watch(PyObject *function, PyObject *const *arguments, size
 /* Whether the instance's class gives a method of its own in Python. */
 bool tw__py_overrides(PyObject *self, const char *name);
 void tw__py_layer_made(PyObject *self);
+/* The exception that is set came out of the layer's own `call`: it gets Keras's words (layer_error.c). */
+void tw__py_layer_failed(PyObject *self, PyObject *arguments, PyObject *keywords);
+bool tw__py_layer_words(const char *head, const char *tail); /* the same of the exception that is kept, with these words */
 PyObject *tw__py_overrides_call(PyObject *self, PyObject *layer);
 PyObject *tw__py_current_training(PyObject *self, PyObject *unused);
 

@@ -287,6 +287,8 @@ static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, P
         }
         PyObject *method = converted(PyObject_GetAttrString(self, "call"));
         result = method ? PyObject_Call(method, arguments, keywords) : NULL;
+        if (method && !result)
+            tw__py_layer_failed(self, arguments, keywords);
         Py_XDECREF(method);
         Py_DECREF(arguments);
     }
@@ -546,6 +548,7 @@ void tw__py_layer_made(PyObject *self)
 {
     tw_layer *layer = (tw_layer *)((tw__py_object *)self)->object;
     tw__foreign_invoke = invoke_from_c;
+    tw__foreign_error_words = tw__py_layer_words;
     if (tw__py_overrides(self, "call") || tw__py_overrides(self, "build")) {
         layer->foreign_call = call_from_c;
         layer->foreign_attribute = read_attribute;

@@ -77,6 +77,12 @@ void tw__learning_phase_forget(void);
 tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training);
 /* The same with any arguments: `count` values in the order of the class's `arguments` (the first is the input; those behind are not given). */
 tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count, int training);
+/* A model's input number `at` has another shape: the error says so. */
+tw_status tw__layer_wrong_shape(const tw_layer *layer, size_t at, const tw_shape *expected, const tw_shape *found);
+/* The call failed (layers/explain.c): the thread's error gets the layer's name, its class and what it was given, by the names of "inputs mask".
+ * An exception of the embedding language gets the words around its own by the hook. */
+void tw__layer_explain(tw_layer *layer, const char *names, const tw_value *given, int count);
+TW_API_FUNCTION extern bool (*tw__foreign_error_words)(const char *head, const char *tail);
 /* Set by an embedding language: a call of one of its own layers with any arguments. */
 TW_API_FUNCTION extern tw_status (*tw__foreign_invoke)(tw_layer *layer, const tw_value *arguments, const tw_value *named, int training, tw_value *result);
 static inline tw_value tw__value_tensor(tw_tensor *tensor) /* takes it; NULL: None, with the error set */

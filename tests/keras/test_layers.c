@@ -238,7 +238,7 @@ static void inputs(void **state)
     assert_null(tw_layer_call(reshape, wide = (tw_release(wide), ones(1, 5))));
     expect_error(TW_VALUE_ERROR, "total size of new array must be unchanged");
     assert_null(tw_layer_call(NULL, x));
-    expect_error(TW_INVALID_ARGUMENT, "the layer is NULL");
+    expect_error(TW_INVALID_ARGUMENT, "a Layer was expected, got NULL");
     tw_auto tw_model *empty = tw_model(.name = "empty");
     assert_null(tw_model_call(empty, x));
     expect_error(TW_NOT_IMPLEMENTED_ERROR, "overridden `call()`");

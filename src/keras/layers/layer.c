@@ -106,6 +106,16 @@ void tw__layer_end(tw_layer *layer)
     tw__scope_pop();
 }
 
+tw_status tw__layer_wrong_shape(const tw_layer *layer, size_t at, const tw_shape *expected, const tw_shape *found)
+{
+    char *wanted = tw__shape_tuple(expected), *given = tw__shape_tuple(found);
+    tw__fail(TW_VALUE_ERROR, "Input %zu of layer \"%s\" is incompatible with the layer: expected shape=%s, found shape=%s", at, layer->name,
+             wanted ? wanted : "", given ? given : "");
+    tw__free(wanted);
+    tw__free(given);
+    return tw__error_status();
+}
+
 static tw_status check_input(const tw_layer *layer, const tw_shape *shape)
 {
     const char *expected = NULL;
@@ -214,6 +224,8 @@ tw_tensor *tw__layer_call(tw_layer *layer, tw_tensor *input, int training)
     if (tw__layer_begin(layer) == TW_OK) {
         if (tw__layer_build(layer, &ready->shape) == TW_OK)
             output = methods->call(layer, ready, training);
+        if (!output && layer->built)
+            tw__layer_explain(layer, NULL, &(tw_value){ .kind = TW_VALUE_TENSOR, .tensor = ready }, 1);
         if (output && tw__layer_finish(layer, input, tw__mask_of(input), output) != TW_OK) {
             tw_release(output);
             output = NULL;

@@ -184,6 +184,10 @@ tw_value tw__layer_call_values(tw_layer *layer, const tw_value *given, int count
     if (status == TW_OK && tw__layer_begin(layer) == TW_OK) {
         if (build(layer, all) == TW_OK)
             result = methods->call_values(layer, all, training);
+        if (result.kind == TW_VALUE_NONE && tw_error_code() == TW_OK)
+            tw__fail(TW_TYPE_ERROR, "expected a tensor or a list of tensors, got a %s", all[0].kind == TW_VALUE_DICT ? "dict" : "value of another kind");
+        if (result.kind == TW_VALUE_NONE && layer->built)
+            tw__layer_explain(layer, methods->arguments, all, most);
         if (result.kind != TW_VALUE_NONE && finish(layer, all, mask_at >= 0 ? &all[mask_at] : &mask, &result) != TW_OK)
             tw_value_free(&result);
         tw__layer_end(layer);

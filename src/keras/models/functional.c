@@ -218,12 +218,7 @@ static tw_status check_shape(const tw__functional *model, size_t at, const tw_te
     const tw_keras_tensor *wanted = model->flat_inputs[at];
     if (tw__shape_compatible(&wanted->shape, &given->shape))
         return TW_OK;
-    char *expected = tw__shape_tuple(&wanted->shape), *found = tw__shape_tuple(&given->shape);
-    tw__fail(TW_VALUE_ERROR, "Input %zu of layer \"%s\" is incompatible with the layer: expected shape=%s, found shape=%s", at, model->model.layer.name,
-             expected ? expected : "", found ? found : "");
-    tw__free(expected);
-    tw__free(found);
-    return tw__error_status();
+    return tw__layer_wrong_shape(&model->model.layer, at, &wanted->shape, &given->shape);
 }
 
 static tw_status flat_given(const tw__functional *model, const tw_value *given, const tw_value *wanted, const tw_value **flat, size_t *count);

@@ -274,9 +274,24 @@ static tw_tensor *call_unsettled(sequential *model, tw_tensor *input, int traini
     return NULL;
 }
 
+/* A model that was told the shape of its input refuses others itself, whatever its first layer thinks of them. */
+static tw_status check_declared(const sequential *model, const tw_shape *found)
+{
+    tw_shape expected = model->model.layer.batch_input_shape;
+    bool one_more = found->rank == expected.rank + 1 && found->dims[found->rank - 1] == 1;
+    bool one_less = found->rank == expected.rank - 1 && expected.rank > 0 && expected.dims[expected.rank - 1] == 1;
+    if (expected.rank > 0)
+        expected.dims[0] = -1;
+    if (expected.rank < 0 || one_more || one_less || tw__shape_compatible(&expected, found))
+        return TW_OK;
+    return tw__layer_wrong_shape(&model->model.layer, 0, &expected, found);
+}
+
 static tw_tensor *sequential_call(tw_layer *self, tw_tensor *input, int training)
 {
     sequential *model = (sequential *)self;
+    if (check_declared(model, &input->shape) != TW_OK)
+        return NULL;
     if (!model->settled) {
         tw__tracing_begin();
         bool first = !model->settled; /* another thread may have called it meanwhile */

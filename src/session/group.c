@@ -43,6 +43,20 @@ TW_API(group, "_group(inputs: list<object>, name: str = 'group_deps') -> value",
     return operation ? (tw_value){ .kind = TW_VALUE_OBJECT, .object = operation } : none;
 }
 
+tw__node **tw__effects_since(const tw__graph *graph, size_t since, int *count)
+{
+    tw__node **nodes = tw__alloc_array(graph->node_count + 1, sizeof *nodes);
+    *count = 0;
+    for (size_t i = since; nodes && i < graph->node_count; i++) {
+        tw__node *node = graph->nodes[i];
+        bool reads = node->op == &tw__op_ReadVariableOp || node->op == &tw__op_VarHandleOp || node->op == &tw__op_VarIsInitializedOp;
+        bool first = node->op == &tw__op_AssignVariableOp && tw__ends_with(node->name, "/Assign"); /* a new variable's initializer */
+        if (node->op->stateful && !reads && !first && !node->output_count)
+            nodes[(*count)++] = node;
+    }
+    return nodes;
+}
+
 TW_API(group_effects, "compat.v1._group_effects(since: int, name: str = None) -> operation",
        "An operation that follows everything with effects that was added to the default graph since it had so many operations.")
 {
@@ -51,15 +65,8 @@ TW_API(group_effects, "compat.v1._group_effects(since: int, name: str = None) ->
         tw__fail(TW_RUNTIME_ERROR, "group: there is no graph");
         return NULL;
     }
-    tw__node **nodes = tw__alloc_array(graph->node_count + 1, sizeof *nodes);
     int count = 0;
-    for (size_t i = args->since > 0 ? (size_t)args->since : 0; nodes && i < graph->node_count; i++) {
-        tw__node *node = graph->nodes[i];
-        bool reads = node->op == &tw__op_ReadVariableOp || node->op == &tw__op_VarHandleOp || node->op == &tw__op_VarIsInitializedOp;
-        bool first = node->op == &tw__op_AssignVariableOp && tw__ends_with(node->name, "/Assign"); /* a new variable's initializer */
-        if (node->op->stateful && !reads && !first && !node->output_count)
-            nodes[count++] = node;
-    }
+    tw__node **nodes = tw__effects_since(graph, args->since > 0 ? (size_t)args->since : 0, &count);
     struct tw_operation *operation = nodes ? tw__group(graph, nodes, count, args->name ? args->name : "group_deps") : NULL;
     tw__free(nodes);
     return operation;

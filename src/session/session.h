@@ -30,6 +30,8 @@ struct tw_graph *tw__graph_object(tw__graph *graph); /* what users see of a last
 struct tw_operation *tw__operation_of(tw__node *node);
 
 /* A NoOp that follows the nodes (group.c). */
+/* Those nodes with effects that were added to the graph since it had so many nodes; new memory, or NULL with the error set. */
+tw__node **tw__effects_since(const tw__graph *graph, size_t since, int *count);
 struct tw_operation *tw__group(tw__graph *graph, tw__node *const *nodes, int count, const char *name);
 
 /* ---- the default graph (default.c) ---- */

@@ -62,23 +62,18 @@ static tw_tensor *move_last(tw_tensor *x, int64_t axis)
     return output;
 }
 
-/* One loss per label; labels [n], logits [n, classes], or with more leading axes. */
+/* One loss per label; labels [n], logits [n, classes], or with more leading axes. Labels of another rank are taken one after the other. */
 static tw_tensor *sparse_losses(tw_tensor *labels, tw_tensor *logits)
 {
     int rank = logits->shape.rank;
-    tw_shape rows = TW_SHAPE(-1, logits->shape.dims[rank - 1]), flat = TW_SHAPE(labels->count);
-    bool plain = rank == 2 && labels->shape.rank == 1;
-    tw_tensor *matrix = plain ? tw_retain(logits) : tw__reshape(logits, &rows);
-    tw_tensor *vector = plain ? tw_retain(labels) : tw__reshape(labels, &flat);
-    tw_tensor *losses = matrix && vector ? tw__sparse_cross_entropy_of(vector, matrix) : NULL;
-    tw_release(matrix);
-    tw_release(vector);
-    if (losses && rank > 2) {
-        tw_tensor *shaped = tw__reshape_leading(losses, logits, -1);
-        tw_release(losses);
-        losses = shaped;
-    }
-    return losses;
+    if (rank < 0 || labels->shape.rank < 0 || labels->shape.rank == rank - 1)
+        return tw__sparse_cross_entropy_of(labels, logits);
+    tw_auto tw_tensor *rows = tw__ints_tensor(&(int64_t){ -1 }, 1, TW_INT64);
+    tw_auto tw_tensor *columns = logits->shape.dims[rank - 1] >= 0 ? tw__ints_tensor(&logits->shape.dims[rank - 1], 1, TW_INT64) : tw__sizes_later(logits, -1, 0);
+    tw_auto tw_tensor *matrix = columns ? tw__reshape_to(tw_retain(logits), TW_IN(rows, columns), 2) : NULL;
+    tw_auto tw_tensor *vector = matrix ? tw__reshape(labels, &TW_SHAPE(-1)) : NULL;
+    tw_auto tw_tensor *losses = vector ? tw__sparse_cross_entropy_of(vector, matrix) : NULL;
+    return losses && rank > 2 ? tw__reshape_leading(losses, logits, -1) : tw_retain(losses);
 }
 
 /* Examples of the class that does not count have loss 0, whatever their logits are, and a mask goes along that says which do. */
@@ -111,7 +106,7 @@ TW_API(sparse_categorical_crossentropy,
     int64_t axis = args->axis < 0 ? args->axis + rank : args->axis;
     if (!y_pred)
         return NULL;
-    if (rank < 1 || axis < 0 || axis >= rank) {
+    if (rank < 0 ? args->axis != -1 : axis < 0 || axis >= rank) {
         tw__fail(TW_VALUE_ERROR, "sparse_categorical_crossentropy: axis=%lld, y_pred has shape %s", (long long)args->axis,
                  tw__shape_text(&args->y_pred->shape));
         return NULL;
@@ -119,7 +114,7 @@ TW_API(sparse_categorical_crossentropy,
     tw_dtype labels_dtype = args->y_true->dtype == TW_INT32 ? TW_INT32 : TW_INT64;
     tw_tensor *labels = tw__cast(args->y_true, labels_dtype);
     tw_tensor *logits = labels ? logits_from(y_pred, args->from_logits) : NULL;
-    if (logits && axis != rank - 1) {
+    if (logits && rank >= 0 && axis != rank - 1) {
         tw_tensor *moved = move_last(logits, axis);
         tw_release(logits);
         logits = moved;
@@ -138,13 +133,22 @@ tw_tensor *tw__smooth_labels(tw_tensor *y_true, double smoothing, double extra)
 {
     if (smoothing == 0)
         return tw_retain(y_true);
-    tw_tensor *factor = tw__float_scalar(y_true->dtype, 1 - smoothing), *shift = tw__float_scalar(y_true->dtype, extra);
-    tw_tensor *scaled = factor && shift ? TW_BINARY(Mul, y_true, factor) : NULL;
-    tw_tensor *output = scaled ? TW_BINARY(AddV2, scaled, shift) : NULL;
-    tw_release(factor);
-    tw_release(shift);
-    tw_release(scaled);
-    return output;
+    tw_auto tw_tensor *factor = tw__float_scalar(y_true->dtype, 1 - smoothing), *shift = tw__float_scalar(y_true->dtype, extra);
+    tw_auto tw_tensor *scaled = factor && shift ? TW_BINARY(Mul, y_true, factor) : NULL;
+    return scaled ? TW_BINARY(AddV2, scaled, shift) : NULL;
+}
+
+tw_tensor *tw__smooth_classes(tw_tensor *y_true, double smoothing)
+{
+    int rank = y_true->shape.rank;
+    int64_t classes = rank > 0 ? y_true->shape.dims[rank - 1] : -1;
+    if (smoothing == 0 || classes >= 0)
+        return tw__smooth_labels(y_true, smoothing, smoothing / (double)classes);
+    tw_auto tw_tensor *factor = tw__float_scalar(y_true->dtype, 1 - smoothing), *share = tw__float_scalar(y_true->dtype, smoothing);
+    tw_auto tw_tensor *size = tw__sizes_later(y_true, -1, 0), *number = size ? tw__cast(size, y_true->dtype) : NULL;
+    tw_auto tw_tensor *shift = number && share ? TW_BINARY(RealDiv, share, number) : NULL;
+    tw_auto tw_tensor *scaled = factor && shift ? TW_BINARY(Mul, y_true, factor) : NULL;
+    return scaled ? TW_BINARY(AddV2, scaled, shift) : NULL;
 }
 
 static tw_tensor *negative_sum(tw_tensor *labels, tw_tensor *logs, int64_t axis)
@@ -157,29 +161,6 @@ static tw_tensor *negative_sum(tw_tensor *labels, tw_tensor *logs, int64_t axis)
     return output;
 }
 
-static tw_tensor *categorical_from_logits(tw_tensor *labels, tw_tensor *logits, int64_t axis)
-{
-    int rank = logits->shape.rank;
-    if (axis != -1 && axis != rank - 1) {
-        tw__fail(TW_UNIMPLEMENTED, "categorical_crossentropy: axis=%lld with logits is not supported, expected the last", (long long)axis);
-        return NULL;
-    }
-    tw_shape rows = TW_SHAPE(-1, logits->shape.dims[rank - 1]);
-    bool plain = rank == 2;
-    tw_tensor *matrix = plain ? tw_retain(logits) : tw__reshape(logits, &rows);
-    tw_tensor *targets = plain ? tw_retain(labels) : matrix ? tw__reshape(labels, &rows) : NULL;
-    tw_tensor *outputs[2] = { NULL, NULL }, *losses = NULL;
-    int count = 2;
-    if (targets && tw__apply(&tw__op_SoftmaxCrossEntropyWithLogits, TW_IN(matrix, targets), 2, NULL, 0, outputs, &count) == TW_OK) {
-        losses = plain ? tw_retain(outputs[0]) : tw__reshape_leading(outputs[0], logits, -1);
-        tw_release(outputs[0]);
-        tw_release(outputs[1]);
-    }
-    tw_release(matrix);
-    tw_release(targets);
-    return losses;
-}
-
 TW_API(categorical_crossentropy,
        "keras.losses.categorical_crossentropy|keras.metrics.categorical_crossentropy(y_true: tensor, y_pred: tensor, "
        "from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1) -> tensor",
@@ -188,20 +169,15 @@ TW_API(categorical_crossentropy,
     tw_tensor *y_pred = need_float(args->y_pred, "categorical_crossentropy"), *losses = NULL;
     if (!y_pred)
         return NULL;
-    if (y_pred->shape.rank < 1 || !tw__shape_compatible(&y_pred->shape, &args->y_true->shape)) {
+    if (y_pred->shape.rank == 0 || !tw__shape_compatible(&y_pred->shape, &args->y_true->shape)) {
         tw__fail(TW_VALUE_ERROR, "Shapes %s and %s are incompatible", tw__shape_text(&args->y_true->shape), tw__shape_text(&y_pred->shape));
         return NULL;
     }
-    double classes = (double)y_pred->shape.dims[y_pred->shape.rank - 1];
-    if (classes < 0 && args->label_smoothing != 0) {
-        tw__fail(TW_UNIMPLEMENTED, "categorical_crossentropy: label_smoothing with a number of classes that is not known while tracing");
-        return NULL;
-    }
     tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
-    tw_tensor *labels = cast ? tw__smooth_labels(cast, args->label_smoothing, args->label_smoothing / classes) : NULL;
+    tw_tensor *labels = cast ? tw__smooth_classes(cast, args->label_smoothing) : NULL;
     tw_tensor *kept = tw__logits_of(y_pred, &tw__op_Softmax);
     if (labels && (kept || args->from_logits)) {
-        losses = categorical_from_logits(labels, kept ? kept : y_pred, args->axis);
+        losses = tw__cross_entropy_of(labels, kept ? kept : y_pred, args->axis);
     } else if (labels) {
         tw_tensor *total = tw__reduce_axis(&tw__op_Sum, y_pred, args->axis, true);
         tw_tensor *shares = total ? TW_BINARY(RealDiv, y_pred, total) : NULL;

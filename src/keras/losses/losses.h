@@ -41,6 +41,7 @@ extern _Thread_local bool tw__losses_of_parts;
 /* One cross-entropy per element; labels have the predictions' dtype. */
 tw_tensor *tw__binary_losses(tw_tensor *labels, tw_tensor *y_pred, bool from_logits);
 tw_tensor *tw__smooth_labels(tw_tensor *y_true, double smoothing, double extra); /* y_true (1 - smoothing) + extra */
+tw_tensor *tw__smooth_classes(tw_tensor *y_true, double smoothing);              /* the same; extra is the smoothing over the number of classes */
 tw_tensor *tw__clip_probabilities(tw_tensor *p);                                 /* so that logarithms are finite */
 
 #endif

@@ -168,14 +168,8 @@ TW_API(categorical_focal_crossentropy,
        "Cross-entropy of distributions in which what is predicted well counts little.")
 {
     tw_tensor *y_pred = args->y_pred;
-    int rank = y_pred->shape.rank;
-    double classes = rank > 0 ? (double)y_pred->shape.dims[rank - 1] : -1;
-    if (classes < 0 && args->label_smoothing != 0) {
-        tw__fail(TW_UNIMPLEMENTED, "categorical_focal_crossentropy: label_smoothing with a number of classes that is not known while tracing");
-        return NULL;
-    }
     tw_auto tw_tensor *cast = tw__cast(args->y_true, y_pred->dtype);
-    tw_auto tw_tensor *labels = cast ? tw__smooth_labels(cast, args->label_smoothing, args->label_smoothing / classes) : NULL;
+    tw_auto tw_tensor *labels = cast ? tw__smooth_classes(cast, args->label_smoothing) : NULL;
     tw_auto tw_tensor *given = args->from_logits ? tw__softmax_along(&tw__op_Softmax, y_pred, args->axis) : P;
     tw_auto tw_tensor *total = given ? tw__reduce_axis(&tw__op_Sum, given, args->axis, true) : NULL;
     tw_auto tw_tensor *shares = TW_G2(RealDiv, tw_retain(given), tw_retain(total)), *p = shares ? tw__clip_probabilities(shares) : NULL;

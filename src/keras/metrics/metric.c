@@ -5,6 +5,7 @@
 #include "keras/losses/losses.h"
 #include "keras/metrics/metrics.h"
 #include "op/array/array.h"
+#include "session/session.h"
 
 static tw_status metric_init(void *self, const void *given)
 {
@@ -154,6 +155,27 @@ static tw_tensor *result(tw_metric *metric)
     return tw__replicas_once(own_result, metric);
 }
 
+size_t tw__metric_call_begins(void)
+{
+    return tw__in_lasting() ? tw__tracing->node_count : 0;
+}
+
+/* In a graph that a session runs nothing happens for its place alone: the result has to follow the updates. */
+tw_tensor *tw__metric_called(tw_metric *metric, size_t since, tw_status updated)
+{
+    if (updated != TW_OK || !tw__in_lasting())
+        return updated == TW_OK ? tw__note_metric(result(metric), metric) : NULL;
+    tw__graph *graph = tw__tracing;
+    int count = 0;
+    tw__node **updates = tw__effects_since(graph, since, &count);
+    bool pushed = updates && tw__control_push(graph, updates, count, false) == TW_OK;
+    tw_tensor *output = pushed ? tw__note_metric(result(metric), metric) : NULL;
+    if (pushed)
+        tw__control_pop(graph);
+    tw__free(updates);
+    return output;
+}
+
 TW_METHOD(mean_update_state, "keras.metrics.Mean.update_state(self: metric, values: tensor, sample_weight: tensor = None)", "Adds values.")
 {
     TW_TRY(check(args->self, "update_state"));
@@ -163,9 +185,8 @@ TW_METHOD(mean_update_state, "keras.metrics.Mean.update_state(self: metric, valu
 TW_METHOD(mean_call, "keras.metrics.Mean.__call__(self: metric, values: tensor, sample_weight: tensor = None) -> tensor",
           "Adds values and gives the mean.")
 {
-    if (check(args->self, "__call__") != TW_OK || update(args->self, args->values, args->sample_weight) != TW_OK)
-        return NULL;
-    return tw__note_metric(result(args->self), args->self);
+    size_t since = tw__metric_call_begins();
+    return check(args->self, "__call__") == TW_OK ? tw__metric_called(args->self, since, update(args->self, args->values, args->sample_weight)) : NULL;
 }
 
 TW_METHOD(metric_result, "keras.metrics.Metric.result(self: metric) -> tensor", "The mean of everything added since the last reset.")
@@ -186,6 +207,11 @@ TW_METHOD(metric_reset_state, "keras.metrics.Metric.reset_state|keras.metrics.Me
     }
     tw__free(variables);
     return status;
+}
+
+TW_METHOD(metric_note, "keras.metrics.Metric._note(self: metric, result: tensor) -> tensor", "The result, which is known to be this metric's from now on.")
+{
+    return tw__note_metric(tw_retain(args->result), args->self);
 }
 
 TW_METHOD(metric_get_config, "keras.metrics.Metric.get_config(self: metric) -> value", "The arguments that would make the same metric again.")
@@ -252,7 +278,8 @@ TW_METHOD(metric_call,
           "keras.metrics.MeanMetricWrapper.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
           "Adds a batch and gives the mean.")
 {
-    return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight) == TW_OK ? tw__note_metric(result(args->self), args->self) : NULL;
+    size_t since = tw__metric_call_begins();
+    return tw__metric_called(args->self, since, update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight));
 }
 
 /* The base of metrics that count: they have variables of their own. */
@@ -269,7 +296,8 @@ TW_METHOD(counting_metric_call,
           "keras.metrics._CountingMetric.__call__(self: metric, y_true: tensor, y_pred: tensor, sample_weight: tensor = None) -> tensor",
           "Adds a batch and gives the result.")
 {
-    return update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight) == TW_OK ? tw__note_metric(result(args->self), args->self) : NULL;
+    size_t since = tw__metric_call_begins();
+    return tw__metric_called(args->self, since, update_wrapped(args->self, args->y_true, args->y_pred, args->sample_weight));
 }
 
 /* 1 where the two are equal, 0 elsewhere, as float32. */

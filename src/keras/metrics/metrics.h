@@ -18,6 +18,9 @@ typedef struct tw__metric_methods {
     tw_tensor *(*result)(tw_metric *self); /* NULL: the mean */
 } tw__metric_methods;
 
+/* A call adds a batch and gives the result: where it begins, and what it gives after an update with this status. */
+size_t tw__metric_call_begins(void);
+tw_tensor *tw__metric_called(tw_metric *metric, size_t since, tw_status updated);
 tw_tensor *tw__metric_mean(tw_metric *metric);                       /* total / count */
 /* Sums of values by their weights, and of the weights. Values with more axes than the weights are averaged over those first, or summed. Sets new
  * references; weight_sum may be NULL. */

@@ -25,8 +25,10 @@ static tw_tensor *in_top(tw_tensor *labels, tw_tensor *y_pred, int64_t k)
         return NULL;
     }
     tw_auto tw_tensor *classes = tw__cast(labels, TW_INT32), *wide = tw__cast(y_pred, TW_FLOAT32), *number = tw_tensor_int((int32_t)k);
-    tw_auto tw_tensor *flat = TW_G2(Reshape, tw_retain(classes), tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
-    tw_auto tw_tensor *rows = TW_G2(Reshape, tw_retain(wide), tw__ints_tensor((const int64_t[]){ -1, y_pred->shape.dims[rank - 1] }, 2, TW_INT64));
+    tw_auto tw_tensor *flat = classes && classes->shape.rank == 1
+        ? tw_retain(classes) : TW_G2(Reshape, tw_retain(classes), tw__ints_tensor((const int64_t[]){ -1 }, 1, TW_INT32));
+    tw_auto tw_tensor *rows = rank == 2 ? tw_retain(wide)
+        : TW_G2(Reshape, tw_retain(wide), tw__ints_tensor((const int64_t[]){ -1, y_pred->shape.dims[rank - 1] }, 2, TW_INT64));
     tw_auto tw_tensor *found = flat && rows && number ? tw__call(&tw__op_InTopKV2, TW_IN(rows, flat, number), 3, NULL, 0) : NULL;
     tw_tensor *matches = found ? tw__cast(found, TW_FLOAT32) : NULL;
     return tw__reshape_like(matches, labels);
@@ -244,5 +246,6 @@ TW_METHOD(sum_update_state, "keras.metrics.Sum.update_state(self: metric, values
 TW_METHOD(sum_call, "keras.metrics.Sum.__call__(self: metric, values: tensor, sample_weight: tensor = None) -> tensor",
           "Adds values and gives the sum.")
 {
-    return sum_update(args->self, args->values, args->sample_weight) == TW_OK ? tw__note_metric(sum_result(args->self), args->self) : NULL;
+    size_t since = tw__metric_call_begins();
+    return tw__metric_called(args->self, since, sum_update(args->self, args->values, args->sample_weight));
 }

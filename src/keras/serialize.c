@@ -4,7 +4,7 @@
  * (tw__foreign_object), and is asked first, so that a class of the program may replace one of the library's. */
 #include "api/args_values.h"
 #include "keras/callable.h"
-#include "keras/keras.h"
+#include "keras/optimizers/optimizers.h"
 
 tw__foreign_objects tw__foreign_object;
 
@@ -128,6 +128,11 @@ static bool is_below(const tw_class *class, const tw_class *root)
 /* What configs say and constructors do not take: it follows from the class. */
 static bool is_told(const tw_class *class, const char *key)
 {
+    const tw__optimizer_methods *methods = is_below(class, &tw__class_optimizer) ? class->methods : NULL;
+    for (int i = 0; methods && i < 2 && methods->former[i]; i++) {
+        if (strcmp(key, methods->former[i]) == 0)
+            return true;
+    }
     return (strcmp(key, "fn") == 0 && (is_below(class, &tw__class_loss) || is_below(class, &tw__class_metric))) ||
            (strcmp(key, "is_legacy_optimizer") == 0 && is_below(class, &tw__class_optimizer));
 }
@@ -148,6 +153,11 @@ void *tw__object_of_config(const tw_class *class, const tw_value *config)
         tw__fail(TW_VALUE_ERROR, "%s: a config must be a dict", class->name);
     void *args = own.list.items ? tw__args_of_values(signature, NULL, &own, make_part) : NULL;
     void *made = args ? tw_class_make(class, args) : NULL;
+    const tw__optimizer_methods *methods = is_below(class, &tw__class_optimizer) ? class->methods : NULL;
+    if (made && methods && methods->take_config && methods->take_config(made, config) != TW_OK) {
+        tw_release(made);
+        made = NULL;
+    }
     tw__args_free(signature, args);
     tw__free(own.list.items);
     return made;

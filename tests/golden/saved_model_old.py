@@ -87,6 +87,9 @@ def main():
             values["slots_" + name] = {"y": model(X).numpy().tolist(), "variables": contents(folder + "/variables/variables"), "specs": specs(folder)}
             model.fit(X, X[:, :2], epochs=2, verbose=0, shuffle=False)
             values["slots_" + name]["later"] = model(X).numpy().tolist()
+            model = k.models.load_model(folder)  # the optimizer begins anew
+            model.fit(X, X[:, :2], epochs=3, verbose=0, shuffle=False)
+            values["slots_" + name]["loaded"] = model(X).numpy().tolist()
         for name in ("custom", "inside", "bare"):
             k.utils.set_random_seed(5)
             model = k.Sequential([k.layers.Dense(2, input_shape=(3,), name="first"), *([Twice(name="twice")] if name == "custom" else [])])

@@ -196,6 +196,12 @@ void tw__trainer_swap_frozen(tw__trainer *t)
     }
 }
 
+static tw_metric *mean_of(const char *name)
+{
+    tw_metrics_mean_args args = { .name = name };
+    return tw_class_make(&tw__class_metrics_mean, &args);
+}
+
 TW_METHOD(model_compile_values,
           "keras.Model._compile(self: layer, optimizer: named<optimizer> = rmsprop, loss: value = None, metrics: value = None, "
           "loss_weights: value = None, weighted_metrics: value = None, run_eagerly: bool = False, steps_per_execution: int > 0 = 1)",
@@ -217,6 +223,10 @@ TW_METHOD(model_compile_values,
     t->steps_per_execution = args->steps_per_execution;
     TW_TRY(tw__track(&args->self->trackable, "optimizer", optimizer));
     TW_TRY(note_frozen(t));
+    /* Made now, as Keras makes it, unless replicas have copies of it: if all other variables are there, the step is traced once only. */
+    bool alone = tw__is(args->self, &tw__class_model) && !((const tw__model *)args->self)->strategy;
+    if (alone && !(t->total = mean_of("loss")))
+        return tw__error_status();
     t->compiled = true;
     return TW_OK;
 }
@@ -352,12 +362,6 @@ static tw_status check_count(const tw__trainer *t, const tw_value *given, const 
 
 /* ---- losses ---- */
 
-static tw_metric *mean_of(const char *name)
-{
-    tw_metrics_mean_args args = { .name = name };
-    return tw_class_make(&tw__class_metrics_mean, &args);
-}
-
 tw_status tw__trainer_build_losses(tw__trainer *t)
 {
     if (t->losses_built)
@@ -376,10 +380,7 @@ tw_status tw__trainer_build_losses(tw__trainer *t)
         t->means = tw__alloc_array((size_t)count, sizeof *t->means);
     if (!t->losses || !t->weights || (count > 1 && !t->means))
         return tw__error_status();
-    tw_metric *total = mean_of("loss");
-    tw__set(&t->total, total);
-    tw_release(total);
-    if (!total)
+    if (!t->total && !(t->total = mean_of("loss")))
         return tw__error_status();
     for (int i = 0; i < count; i++) {
         const tw_value *given = for_output(t, &t->loss, i, false, &for_all), *weight = for_output(t, &t->loss_weights, i, false, &for_all);

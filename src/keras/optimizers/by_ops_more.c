@@ -1,5 +1,6 @@
 /* More optimizers whose step is ops: Nadam, Ftrl, Lion. See by_ops.c. */
 #include "graph/graph.h"
+#include "keras/callbacks/callbacks.h"
 #include "keras/losses/losses.h"
 #include "keras/optimizers/by_ops.h"
 #include "keras/optimizers/optimizers.h"
@@ -10,8 +11,10 @@
 typedef struct nadam {
     tw_optimizer optimizer;
     double beta_1, beta_2, epsilon;
+    double pace;          /* how fast the momentum comes near beta_1: that of the former class (`decay`, 0.004); 0: today's, which is 1 */
     tw_variable *product; /* of the momentum's factors so far; a reference */
     int64_t counter;      /* how often it was computed, and 1: Keras's _u_product_counter, which counts traces of functions too */
+    uint64_t round;       /* the step that it was computed for; the former class does so once for all variables */
 } nadam;
 
 static tw_status nadam_init(void *self, const void *given)
@@ -39,18 +42,44 @@ static tw_status nadam_build(tw_optimizer *optimizer)
 {
     static const tw__slot_kind kinds[] = { { "_momentums", "m", 0 }, { "_velocities", "v", 0 } };
     nadam *self = (nadam *)optimizer;
-    TW_TRY(tw__optimizer_add_slots(optimizer, 0, 2, kinds));
     tw_auto tw_tensor *one = tw__float_scalar(optimizer->trained_count ? optimizer->trained[0]->resource->dtype : TW_FLOAT32, 1);
     self->product = one ? tw__variable_new(one, "Variable", true, NULL) : NULL;
     self->counter = 1;
+    if (self->product && self->pace != 0)
+        TW_TRY(tw__container_append(optimizer->all, self->product));
+    TW_TRY(tw__optimizer_add_slots(optimizer, 0, 2, kinds));
     return self->product ? tw__track(&optimizer->trackable, "_u_product", self->product) : tw__error_status();
 }
 
-/* beta_1 (1 - 0.96^time / 2), and takes the time. */
-static tw_tensor *momentum_at(double beta_1, tw_tensor *time, tw_dtype dtype)
+tw_variable *tw__nadam_product(tw_optimizer *optimizer)
 {
+    return tw__is(optimizer, &tw__class_optimizers_nadam) ? ((nadam *)optimizer)->product : NULL;
+}
+
+/* Keras 2.0 to 2.3 call it schedule_decay. */
+static tw_status nadam_take_config(tw_optimizer *optimizer, const tw_value *config)
+{
+    const tw_value *pace = tw__value_get(config, "schedule_decay");
+    if (!pace)
+        pace = tw__value_get(config, "decay");
+    if (pace && !tw__value_number(pace, &((nadam *)optimizer)->pace))
+        return tw__fail(TW_VALUE_ERROR, "Nadam: `decay` in a config must be a number");
+    return TW_OK;
+}
+
+static void nadam_add_config(const tw_optimizer *optimizer, tw__dict *config)
+{
+    if (((const nadam *)optimizer)->pace != 0)
+        tw__dict_put(config, "decay", (tw_value){ .kind = TW_VALUE_FLOAT, .f = ((const nadam *)optimizer)->pace });
+}
+
+/* beta_1 (1 - 0.96^(pace time) / 2), and takes the time. */
+static tw_tensor *momentum_at(const nadam *self, tw_tensor *time, tw_dtype dtype)
+{
+    if (self->pace != 0)
+        time = TW_G2(Mul, tw__float_scalar(dtype, self->pace), time);
     tw_tensor *half = TW_G2(Mul, tw__float_scalar(dtype, 0.5), TW_G2(Pow, tw__float_scalar(dtype, 0.96), time));
-    return TW_G2(Mul, tw__float_scalar(dtype, beta_1), TW_G2(Sub, tw__float_scalar(dtype, 1), half));
+    return TW_G2(Mul, tw__float_scalar(dtype, self->beta_1), TW_G2(Sub, tw__float_scalar(dtype, 1), half));
 }
 
 /* The product of all factors up to now; the first variable of a step brings it forward. */
@@ -58,11 +87,13 @@ static tw_tensor *product_now(nadam *self, tw_tensor *factor)
 {
     tw_optimizer *optimizer = &self->optimizer;
     int64_t counter = self->counter;
-    if (!tw__tracing && counter == tw__optimizer_step(optimizer) + 2)
+    bool once = self->pace != 0;
+    if (once ? self->round == optimizer->round : !tw__tracing && counter == tw__optimizer_step(optimizer) + 2)
         return V(self->product);
     self->counter++;
+    self->round = optimizer->round;
     tw_tensor *next = TW_G2(Mul, V(self->product), tw_retain(factor));
-    if (tw__tracing) {
+    if (tw__tracing && !once) {
         tw_tensor *done = TW_G2(Equal, tw_tensor_int64(counter), TW_G2(AddV2, tw__variable_read(optimizer->iterations), tw_tensor_int64(2)));
         next = TW_G3(SelectV2, done, V(self->product), next);
     }
@@ -81,8 +112,8 @@ static tw_status nadam_step(tw_optimizer *optimizer, int64_t index, tw_variable 
     if (self->product->resource->dtype != dtype)
         return tw__fail(TW_INVALID_ARGUMENT, "%s: variables of several dtypes (%s and %s) are not supported", optimizer->name,
                         tw_dtype_name(self->product->resource->dtype), tw_dtype_name(dtype));
-    tw_auto tw_tensor *now = momentum_at(self->beta_1, tw__step_time(optimizer, dtype, 1), dtype);
-    tw_auto tw_tensor *later = momentum_at(self->beta_1, tw__step_time(optimizer, dtype, 2), dtype);
+    tw_auto tw_tensor *now = momentum_at(self, tw__step_time(optimizer, dtype, 1), dtype);
+    tw_auto tw_tensor *later = momentum_at(self, tw__step_time(optimizer, dtype, 2), dtype);
     tw_auto tw_tensor *product = now ? product_now(self, now) : NULL;
     if (!product || !later)
         return tw__error_status();
@@ -96,7 +127,9 @@ static tw_status nadam_step(tw_optimizer *optimizer, int64_t index, tw_variable 
     return TW_OK;
 }
 
-static const tw__optimizer_methods nadam_methods = { .build = nadam_build, .update = nadam_step, .trace = nadam_step };
+static const tw__optimizer_methods nadam_methods = { .build = nadam_build, .update = nadam_step, .trace = nadam_step,
+                                                     .take_config = nadam_take_config, .add_config = nadam_add_config,
+                                                     .former = { "decay", "schedule_decay" } };
 
 TW_CLASS(optimizers_nadam,
     "keras.optimizers.Nadam(learning_rate: number = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07, "

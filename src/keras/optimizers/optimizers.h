@@ -25,6 +25,10 @@ typedef struct tw__optimizer_methods {
     tw_status (*trace)(tw_optimizer *self, int64_t index, tw_variable *variable, tw_tensor *gradient);
     /* By some rows of a gradient, eagerly and traced; NULL: they are made dense. */
     tw_status (*rows)(tw_optimizer *self, int64_t index, tw_variable *variable, tw_tensor *indices, tw_tensor *values);
+    /* What configs of former versions say and the constructor does not take; NULL: nothing. The second adds it to a config. */
+    tw_status (*take_config)(tw_optimizer *self, const tw_value *config);
+    void (*add_config)(const tw_optimizer *self, tw__dict *config);
+    const char *former[2]; /* the names of such settings */
 } tw__optimizer_methods;
 
 /* Scalars as ops want them, of one dtype; filled anew at each step, in place. */
@@ -73,6 +77,9 @@ int64_t tw__optimizer_step(const tw_optimizer *optimizer); /* iterations so far 
 /* The scalars of a dtype; *fresh says that they are to be filled for this step. */
 tw__scalars *tw__optimizer_scalars(tw_optimizer *optimizer, tw_dtype dtype, int count, bool *fresh);
 void tw__scalar_set(tw_tensor *scalar, double value);
+
+/* The product of Nadam's factors so far; NULL: another class. Borrowed. */
+tw_variable *tw__nadam_product(tw_optimizer *optimizer);
 
 /* A child that is an empty list: classes have one for each kind of slot that their arguments leave out. */
 tw_status tw__optimizer_add_empty_list(tw_optimizer *optimizer, const char *name);

@@ -97,6 +97,9 @@ TW_METHOD(optimizer_get_config, "keras.optimizers.Optimizer.get_config(self: opt
             tw__dict_put(&dict, "learning_rate",
                          (tw_value){ .kind = TW_VALUE_FLOAT, .f = tw__shortest(tw__optimizer_rate(optimizer), TW_FLOAT32) });
         tw__dict_put_config(&dict, optimizer, skip);
+        const tw__optimizer_methods *methods = tw__methods(optimizer);
+        if (methods && methods->add_config)
+            methods->add_config(optimizer, &dict);
     }
     return tw__dict_take(&dict);
 }

@@ -155,7 +155,8 @@ static void *optimizer_of(const char *path, tw_value *entry)
         tw__fail(TW_VALUE_ERROR, "%s: \"training_config\" has no config of an optimizer", path);
         return NULL;
     }
-    const tw_value *decay = member(config, "decay");
+    bool other = strcmp(name, "Nadam") == 0 || strcmp(name, "Custom>Nadam") == 0; /* whose `decay` is the momentum's */
+    const tw_value *decay = other ? NULL : member(config, "decay");
     bool decays = decay && ((decay->kind == TW_VALUE_FLOAT && decay->f != 0) || (decay->kind == TW_VALUE_INT && decay->i != 0));
     tw_value *old_rate = member(config, "lr"), *rate; /* of the first versions */
     if (old_rate) {
@@ -165,7 +166,8 @@ static void *optimizer_of(const char *path, tw_value *entry)
     }
     if (decays && (rate = member(config, "learning_rate")))
         *rate = decaying(*rate, decay);
-    tw__value_drop(config, "decay");
+    if (!other)
+        tw__value_drop(config, "decay");
     tw__value_drop(config, "is_legacy_optimizer");
     if (tw__starts_with(name, "Custom>")) {
         void *own = tw__foreign_object.make ? tw__foreign_object.make(entry, "optimizer") : NULL;

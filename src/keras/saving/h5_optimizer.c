@@ -18,22 +18,12 @@ tw_status tw__keras_build_optimizer(tw_layer *model, int64_t *count)
     return status;
 }
 
-/* Where the saved value for the optimizer's variable i stands. */
-static int64_t saved_place(int64_t i, bool old, int64_t trained, int64_t count)
-{
-    int64_t kinds = trained ? (count - 1) / trained : 0;
-    if (!old || !i || kinds * trained != count - 1)
-        return i;
-    return 1 + (i - 1) % kinds * trained + (i - 1) / kinds;
-}
-
-static bool fits(const tw_trackable *all, const tw_tensors *values, bool old, int64_t trained)
+static bool fits(const tw_trackable *all, const tw_tensors *values)
 {
     if (values->count != (int64_t)all->child_count)
         return false;
     for (int64_t i = 0; i < values->count; i++) {
-        const tw_variable *variable = (const tw_variable *)all->children[i].object;
-        if (!tw__shape_equal(&variable->resource->shape, &values->items[saved_place(i, old, trained, values->count)]->shape))
+        if (!tw__shape_equal(&((const tw_variable *)all->children[i].object)->resource->shape, &values->items[i]->shape))
             return false;
     }
     return true;
@@ -45,69 +35,99 @@ static tw_status set_value(tw_variable *variable, tw_tensor *value)
     return cast ? tw__variable_set(variable, cast) : tw__error_status();
 }
 
-/* ---- Keras 2.0 to 2.3 ---- */
+/* ---- slot by slot ---- */
 
-typedef struct first_state {
+typedef struct old_state {
     tw_optimizer *optimizer;
     const tw_tensors *values;
+    bool told;            /* "…/iter:0" is the first name */
+    bool by_variable;     /* the slots of one variable stand side by side: Ftrl */
+    tw_variable *product; /* Nadam's, or NULL */
     int64_t begin, kinds; /* of the slots in the values */
-} first_state;
+} old_state;
 
-static bool has_slot(const first_state *s, int64_t kind)
+static bool has_slot(const old_state *s, int kind)
 {
-    return kind < TW_MAX_SLOTS && s->optimizer->slots[kind] && s->optimizer->trained_count;
+    return s->optimizer->slots[kind] && s->optimizer->trained_count;
 }
 
-static tw_tensor *slot_value(const first_state *s, int64_t kind, int64_t index)
+/* `kind` counts those that are there. */
+static tw_tensor *slot_value(const old_state *s, int64_t kind, int64_t index)
 {
-    return s->values->items[s->begin + kind * s->optimizer->trained_count + index];
+    return s->values->items[s->begin + (s->by_variable ? index * s->kinds + kind : kind * s->optimizer->trained_count + index)];
 }
 
-/* All slots that the optimizer has are there in the right shapes. What a file has more, SGD's moments without momentum say, is not needed. */
-static bool first_fits(first_state *s)
+static bool is_number(const tw_tensors *values, int64_t i)
 {
-    int64_t trained = s->optimizer->trained_count, left;
-    const tw_tensor *first = s->values->count ? s->values->items[0] : NULL;
-    s->begin = first && first->shape.rank == 0 && first->dtype != TW_STRING && (!trained || s->values->count % trained == 1 || trained == 1) ? 1 : 0;
-    if (trained == 1 && s->begin && s->optimizer->trained[0]->resource->shape.rank == 0 && !tw__dtype_is_integer(first->dtype))
-        s->begin = 0; /* the only weight is a number itself */
+    return i < values->count && values->items[i]->shape.rank == 0 && values->items[i]->dtype != TW_STRING;
+}
+
+/* How many values stand before the slots: the iterations, and Nadam's product. */
+static int64_t count_before(const old_state *s)
+{
+    int64_t trained = s->optimizer->trained_count, count = s->values->count;
+    bool first = is_number(s->values, 0);
+    if (s->product && s->told)
+        return count - 2 * trained;
+    if (s->product && first && is_number(s->values, 1) && count == 2 + 2 * trained)
+        return 2;
+    if (!s->told && trained == 1 && first && s->optimizer->trained[0]->resource->shape.rank == 0 && !tw__dtype_is_integer(s->values->items[0]->dtype))
+        return 0; /* the only weight is a number itself */
+    return s->told || (first && (!trained || count % trained == 1 || trained == 1)) ? 1 : 0;
+}
+
+/* All slots that the optimizer has are there in the right shapes. What a file has more, SGD's moments without momentum say, is not needed; SGD
+ * without momentum may have none. */
+static bool old_fits(old_state *s)
+{
+    int64_t trained = s->optimizer->trained_count, left, n = 0;
+    s->begin = count_before(s);
     left = s->values->count - s->begin;
-    s->kinds = trained ? left / trained : 0;
-    if (trained ? left % trained : left)
+    if (s->begin < 0 || s->begin > 2 || left < 0 || (trained ? left % trained : left))
         return false;
-    for (int64_t kind = 0; kind < TW_MAX_SLOTS; kind++) {
-        for (int64_t i = 0; has_slot(s, kind) && i < trained; i++) {
-            if (kind >= s->kinds || !tw__shape_equal(&s->optimizer->slots[kind][i]->resource->shape, &slot_value(s, kind, i)->shape))
+    s->kinds = trained ? left / trained : 0;
+    if (!s->kinds && tw__is(s->optimizer, tw_class_find("optimizers_sgd")))
+        return true;
+    for (int kind = 0; kind < TW_MAX_SLOTS; kind++) {
+        if (!has_slot(s, kind))
+            continue;
+        for (int64_t i = 0; i < trained; i++) {
+            if (n >= s->kinds || !tw__shape_equal(&s->optimizer->slots[kind][i]->resource->shape, &slot_value(s, n, i)->shape))
                 return false;
         }
+        n++;
     }
     return true;
 }
 
-static tw_status set_first(const first_state *s)
+static tw_status set_old(const old_state *s)
 {
     if (s->begin)
         TW_TRY(set_value(s->optimizer->iterations, s->values->items[0]));
-    for (int64_t kind = 0; kind < s->kinds; kind++) {
+    if (s->begin == 2)
+        TW_TRY(set_value(s->product, s->values->items[1]));
+    for (int kind = 0, n = 0; kind < TW_MAX_SLOTS && n < s->kinds; kind++) {
         for (int64_t i = 0; has_slot(s, kind) && i < s->optimizer->trained_count; i++)
-            TW_TRY(set_value(s->optimizer->slots[kind][i], slot_value(s, kind, i)));
+            TW_TRY(set_value(s->optimizer->slots[kind][i], slot_value(s, n, i)));
+        n += has_slot(s, kind);
     }
     return TW_OK;
 }
 
 /* ---- all of them ---- */
 
-static tw_status set_state(tw_optimizer *optimizer, const tw_tensors *values, const char *first_name, int64_t trained)
+static tw_status set_state(tw_optimizer *optimizer, const tw_tensors *values, const char *first_name)
 {
-    bool by_slots = tw__ends_with(first_name, "/iter:0"), told = by_slots || tw__ends_with(first_name, "iteration:0");
-    first_state first = { .optimizer = optimizer, .values = values };
-    if (fits(optimizer->all, values, by_slots, trained) && (told || optimizer->all->child_count < 3)) {
+    bool told = tw__ends_with(first_name, "/iter:0"), today = tw__ends_with(first_name, "iteration:0");
+    old_state old = { .optimizer = optimizer, .values = values, .told = told, .product = tw__nadam_product(optimizer),
+                      .by_variable = tw__is(optimizer, tw_class_find("optimizers_ftrl")) };
+    if (!told && (today || optimizer->all->child_count < 3) && fits(optimizer->all, values)) {
         for (int64_t i = 0; i < values->count; i++)
-            TW_TRY(set_value((tw_variable *)optimizer->all->children[i].object, values->items[saved_place(i, by_slots, trained, values->count)]));
+            TW_TRY(set_value((tw_variable *)optimizer->all->children[i].object, values->items[i]));
         return TW_OK;
     }
-    if (!told && first_fits(&first))
-        return set_first(&first);
+    if (!today && old_fits(&old))
+        return set_old(&old);
     tw__log("WARNING", "Error in loading the saved optimizer state. As a result, your model is starting with a freshly initialized optimizer.");
     return TW_OK;
 }
@@ -125,7 +145,7 @@ tw_status tw__h5_load_optimizer(tw__hdf5 *file, tw_layer *model)
     if (!names)
         return tw__error_status();
     tw_tensors values = tw__h5_values(file, group);
-    tw_status status = values.items ? set_state(trainer->optimizer, &values, count ? names[0] : "", trained) : tw__error_status();
+    tw_status status = values.items ? set_state(trainer->optimizer, &values, count ? names[0] : "") : tw__error_status();
     tw_tensors_free(&values);
     tw__free(names);
     return status;

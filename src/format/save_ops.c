@@ -148,3 +148,20 @@ static tw_status filename_compute(tw__kernel *kernel)
 TW_OP(ShardedFilename,
     .inputs = "basename: string, shard: int32, num_shards: int32", .outputs = "filename: string", .shape = tw_shape_scalar,
     .compute = filename_compute, .doc = "The name of one file of several: basename-00001-of-00004.");
+
+static tw_status filespec_compute(tw__kernel *kernel)
+{
+    TW_TRY(need_scalar(kernel, 0, "basename"));
+    TW_TRY(need_scalar(kernel, 1, "num_shards"));
+    tw_string base = tw_tensor_string_at(kernel->inputs[0], 0);
+    char *name = tw__format("%.*s-\?\?\?\?\?-of-%05lld", (int)base.size, base.data ? base.data : "", (long long)tw_tensor_int_at(kernel->inputs[1], 0));
+    if (!name)
+        return TW_RESOURCE_EXHAUSTED;
+    tw_status status = tw__string_set(kernel->outputs[0], 0, name, strlen(name));
+    tw__free(name);
+    return status;
+}
+
+TW_OP(ShardedFilespec,
+    .inputs = "basename: string, num_shards: int32", .outputs = "filename: string", .shape = tw_shape_scalar,
+    .compute = filespec_compute, .doc = "A pattern for the names of all of several files: basename-\?\?\?\?\?-of-00004.");

@@ -117,6 +117,7 @@ PyObject *tw__py_wrap_dtype(tw_dtype dtype);            /* NONE gives None */
 bool tw__py_as_dtype(PyObject *value, tw_dtype *dtype); /* false: TypeError */
 bool tw__py_dtypes_start(PyObject *module);
 PyObject *tw__py_wrap_shape(const tw_shape *shape);
+PyObject *tw__py_place(uint32_t device); /* the whole name of one of the processor's logical devices */
 bool tw__py_as_shape(PyObject *value, tw_shape *shape); /* None is the unknown shape */
 const tw_shape *tw__py_shape_of(PyObject *value);       /* of a TensorShape */
 bool tw__py_shapes_start(PyObject *module);

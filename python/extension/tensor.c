@@ -300,11 +300,15 @@ static PyObject *attribute_ndim(PyObject *self, void *unused)
     return PyLong_FromLong(rank);
 }
 
+PyObject *tw__py_place(uint32_t device)
+{
+    return PyUnicode_FromFormat("/job:localhost/replica:0/task:0/device:CPU:%u", (unsigned)device);
+}
+
 static PyObject *attribute_device(PyObject *self, void *unused)
 {
-    (void)self;
     (void)unused;
-    return PyUnicode_FromString("/job:localhost/replica:0/task:0/device:CPU:0");
+    return tw__py_place(TW_TENSOR(self)->device);
 }
 
 static PyObject *attribute_undefined(PyObject *self, void *name)

@@ -402,7 +402,7 @@ static PyObject *get_device(PyObject *self, void *unused)
         return PyUnicode_FromString(variable->handle_node->device ? variable->handle_node->device : "");
     if (variable->mirror)
         return PyUnicode_FromString(((const tw_strategy *)variable->mirror->strategy)->devices[tw__replica < 0 ? 0 : tw__replica]);
-    return PyUnicode_FromString("/job:localhost/replica:0/task:0/device:CPU:0");
+    return tw__py_place(variable->handle ? variable->handle->device : 0);
 }
 
 static PyObject *get_copies(PyObject *self, void *unused)

@@ -15,7 +15,7 @@ static tw_status refuse_layout(const tw_value *layout, const char *path)
 /* The value, if it has the dtype asked for. */
 static tw_tensor *with_dtype(tw_tensor *value, tw_dtype dtype)
 {
-    if (__builtin_expect(tw__device_attention || tw__device_top, 0) && !tw__tracing && tw__device_before(NULL) != TW_OK)
+    if (__builtin_expect(tw__device_attention || tw__device_top, 0) && !tw__tracing && tw__device_before(NULL, tw__device_place) != TW_OK)
         return NULL;
     if (dtype != TW_DTYPE_NONE && value->dtype != dtype) {
         tw__fail(TW_VALUE_ERROR, "Tensor conversion requested dtype %s for Tensor with dtype %s", tw_dtype_name(dtype),

@@ -43,7 +43,9 @@ extern _Thread_local int tw__replicas; /* of the strategy whose scope, or replic
 /* ---- what there is (devices.c) ---- */
 extern bool tw__device_attention; /* something is to be done before the next operation: the devices are not in use yet, or placement is logged */
 /* Does it; an error if the operation can't run where the scope says. NULL: it is no operation, a value is made. */
-tw_status tw__device_before(const char *op);
+tw_status tw__device_before(const char *op, uint32_t place);
+extern bool tw__devices_many; /* there are several logical devices: who makes tensors says where they are */
+uint32_t tw__device_place_of(const char *text); /* the logical device that a name means; 0 if there is none of it, or nothing is said */
 bool tw__devices_used(void);
 void tw__devices_use(void); /* from now on settings are settled */
 /* Whether operations placed there run, in a session with or without soft placement. */

@@ -9,7 +9,7 @@
 
 static tw__lock lock = TW__LOCK;
 static _Atomic bool used, soft = true, logged;
-bool tw__device_attention = true;
+bool tw__device_attention = true, tw__devices_many;
 static bool hidden;                    /* the processor was made invisible */
 static struct tw_logical_device_configuration **configured; /* the logical devices, as the user asked for them */
 static int64_t configured_count = -1;  /* -1: the user did not */
@@ -221,6 +221,7 @@ TW_API(set_logical_device_configuration,
     if (!late) {
         configured = list;
         configured_count = count;
+        tw__devices_many = count > 1;
     }
     tw__device_attention = true;
     tw__lock_give(&lock);
@@ -316,14 +317,23 @@ char *tw__device_list_text(const char *between)
     return tw__text_take(&text);
 }
 
-tw_status tw__device_before(const char *op)
+uint32_t tw__device_place_of(const char *text)
+{
+    tw__device_name name;
+    if (!tw__devices_many || !text || !*text || tw__device_parse(text, &name) != TW_OK)
+        return 0;
+    bool ours = name.type.data && name.type.size == 3 && memcmp(name.type.data, "CPU", 3) == 0;
+    return ours && name.index > 0 && name.index < logical_count() ? (uint32_t)name.index : 0;
+}
+
+tw_status tw__device_before(const char *op, uint32_t place)
 {
     if (!tw__devices_used())
         TW_TRY(check_some());
     tw__devices_use();
     const tw__device_level *top = tw__device_top;
     if (op && atomic_load(&logged))
-        fprintf(stderr, "Executing op %s in device /job:localhost/replica:0/task:0/device:CPU:0\n", op);
+        fprintf(stderr, "Executing op %s in device /job:localhost/replica:0/task:0/device:CPU:%u\n", op, place);
     if (!top || !top->text || tw__device_runs(top->text, tw__device_soft()))
         return TW_OK;
     tw__device_name here = { { "localhost", 9 }, { NULL, 0 }, 0, 0, TW__DEVICE_NONE };

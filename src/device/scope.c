@@ -29,6 +29,7 @@ tw_status tw__device_push(const char *name)
     }
     level->outer = tw__device_top;
     tw__device_top = level;
+    tw__device_place = tw__device_place_of(level->text);
     return TW_OK;
 }
 
@@ -38,6 +39,7 @@ void tw__device_pop(void)
     if (!level)
         return;
     tw__device_top = level->outer;
+    tw__device_place = tw__device_top ? tw__device_place_of(tw__device_top->text) : 0;
     tw__free(level->text);
     tw__free(level);
 }

@@ -117,6 +117,8 @@ static tw_status made(tw_variable *variable)
         tw_release(mirror);
         return tw__error_status();
     }
+    for (int i = 0; i < mirror->count; i++)
+        mirror->handles[i]->device = tw__device_place_of(strategy->devices[i]);
     link_in(variable, mirror);
     if (replica > 0)
         use_copy(variable, replica);

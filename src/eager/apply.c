@@ -282,6 +282,33 @@ static tw_status trace(const tw_op *op, tw_tensor *const *inputs, int input_coun
     return status;
 }
 
+/* Where an operation runs: where the resource is that it works on, else where the thread's scope says. Functions run where they are called. */
+static uint32_t place_of(const tw_op *op, tw_tensor *const *inputs, int count)
+{
+    bool resource = tw__devices_many && count && inputs[0]->dtype == TW_RESOURCE && !strstr(op->name, "PartitionedCall");
+    return resource ? inputs[0]->device : tw__device_place;
+}
+
+/* The outputs say where the operation ran. Those that others have, too (the value of a variable), are looked at as tensors of their own. */
+static tw_status put_outputs(uint32_t place, tw_tensor **outputs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        tw_tensor *output = outputs[i];
+        if (output->device == place)
+            continue;
+        if (output->dtype != TW_RESOURCE && output->dtype != TW_VARIANT &&
+            (output->object.peer || atomic_load_explicit(&output->object.references, memory_order_relaxed) > 1)) {
+            tw_tensor *view = tw__tensor_view(output, &output->shape);
+            if (!view)
+                return tw__error_status();
+            tw_release(output);
+            outputs[i] = output = view;
+        }
+        output->device = place;
+    }
+    return TW_OK;
+}
+
 static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
                      tw_tensor **outputs, int *output_count, tw_dtype *dtypes, const tw_shape **shapes, tw_dtype *out_dtypes,
                      tw_shape *out_shapes)
@@ -297,7 +324,7 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
     if (tw__tracing || symbolic)
         return trace(op, inputs, input_count, attrs, attr_count, outputs, output_count, dtypes, shapes, out_dtypes, out_shapes);
     if (__builtin_expect(tw__device_attention || tw__device_top, 0))
-        TW_TRY(tw__device_before(op->name));
+        TW_TRY(tw__device_before(op->name, place_of(op, inputs, input_count)));
     TW_TRY(tw__op_resolve(op, dtypes, input_count, attrs, attr_count, complete, out_dtypes, limit, &count));
     int complete_count = tw__op_signature_of(op)->attr_count;
     for (int i = 0; i < count; i++) {
@@ -320,6 +347,8 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
     }
     if (status == TW_OK && op->makes_outputs)
         status = tw__outputs_part(inputs, input_count, outputs, count);
+    if (__builtin_expect(tw__devices_many, 0) && status == TW_OK)
+        status = put_outputs(place_of(op, inputs, input_count), outputs, count);
     if (__builtin_expect(atomic_load_explicit(&tw__numerics_threads, memory_order_relaxed), 0) && status == TW_OK)
         status = tw__numerics_run(op->name, inputs, input_count, outputs, count);
     if (status == TW_OK && tw__active_tapes)

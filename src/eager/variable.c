@@ -212,8 +212,14 @@ tw_tensor *tw__variable_read(tw_variable *variable)
 
 TW_METHOD(variable_read, "Variable.read_value(self: variable) -> tensor", "The value now.")
 {
-    if (!tw__in_lasting())
-        return tw__variable_read(args->self);
+    if (!tw__in_lasting()) {
+        tw_tensor *here = tw__variable_read(args->self);
+        if (!here || here->node || here->device == tw__device_place)
+            return here;
+        tw_tensor *brought = TW_UNARY(Identity, here); /* to where the caller is */
+        tw_release(here);
+        return brought;
+    }
     tw__part part = tw__part_begin(NULL, "Read");
     tw_auto tw_tensor *value = tw__variable_read(args->self);
     if (tw__part_end(&part) != TW_OK || !value)

@@ -107,6 +107,7 @@ const tw_class tw__tensor_class = {
 };
 
 _Atomic uint32_t tw__traces_begun;
+_Thread_local uint32_t tw__device_place;
 
 static tw_tensor *tensor_struct(tw_dtype dtype, const tw_shape *shape, int64_t count)
 {
@@ -120,6 +121,7 @@ static tw_tensor *tensor_struct(tw_dtype dtype, const tw_shape *shape, int64_t c
     tensor->object.peer = NULL;
     tensor->object.config = NULL;
     tensor->dtype = dtype;
+    tensor->device = tw__device_place;
     tensor->shape = *shape;
     tensor->count = count;
     tensor->data = tensor->small;

@@ -54,6 +54,7 @@ void tw__buffer_trim(void); /* gives the calling thread's cached memory back */
 struct tw_tensor {
     tw_object object;    /* its config: NULL, or a reference to a tensor that this one was made from and that is needed with it (keras/) */
     tw_dtype dtype;
+    uint32_t device;     /* which of the processor's logical devices it is on (device/) */
     tw_shape shape;
     int64_t count;
     void *data;          /* the elements; in `small` or in the buffer. tw_string[] for strings, tw_object *[] for resources and variants */
@@ -71,6 +72,7 @@ struct tw_tensor {
     };
 };
 extern _Atomic uint32_t tw__traces_begun;
+extern _Thread_local uint32_t tw__device_place; /* where tensors are made now: the logical device that the thread's scope names, else 0 (device/scope.c) */
 
 extern const tw_class tw__tensor_class;
 

@@ -75,3 +75,20 @@ def test_no_device_is_left():
     done = in_process("import thalweg as tf\ntf.config.set_visible_devices([], 'CPU')\n"
                       "try:\n    tf.constant(1.)\nexcept tf.errors.NotFoundError as e:\n    print(e)\n")
     assert "No CPU devices are available in this process" in done.stdout
+
+
+def test_places_of_tensors_and_variables():
+    with open(os.path.join(HERE, "places.json")) as f:
+        expected = json.load(f)
+    found = json.loads(in_process(RUN.replace("device_cases", "place_cases")).stdout)
+    assert [(at, f, e) for at, (f, e) in enumerate(zip(found, expected)) if f != e] == []
+    assert len(found) == len(expected)
+
+
+def test_placement_on_a_second_device_is_logged():
+    done = in_process("import thalweg as tf\ncpu = tf.config.list_physical_devices('CPU')[0]\n"
+                      "tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)\n"
+                      "tf.debugging.set_log_device_placement(True)\n"
+                      "with tf.device('/CPU:1'):\n    x, v = tf.constant(1.) + 2., tf.Variable(1.)\nx * x, v.assign(2.)\n")
+    lines = [line.split()[2] + line[-2:] for line in done.stderr.splitlines() if line.startswith("Executing op")]
+    assert [line for line in lines if line[:-2] in ("AddV2", "Mul", "AssignVariableOp")][-3:] == ["AddV2:1", "Mul:0", "AssignVariableOp:1"], done.stderr

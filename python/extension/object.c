@@ -135,9 +135,23 @@ bool tw__py_is_object(PyObject *value)
     return PyObject_TypeCheck(value, tw__py_object_type);
 }
 
+/* A subclass of Module or Callback need not call `super().__init__()`: that is done when the object is first needed. Gives the object, or NULL. */
+static tw_object *made_late(PyObject *value)
+{
+    type_entry *entry = entry_of(Py_TYPE(value));
+    if (!entry || (entry->class_row != &tw__class_module && entry->class_row != &tw__class_callback))
+        return NULL;
+    PyObject *done = PyObject_CallMethod((PyObject *)entry->type, "__init__", "(O)", value);
+    Py_XDECREF(done);
+    PyErr_Clear();
+    return ((tw__py_object *)value)->object;
+}
+
 void *tw__py_self(PyObject *value)
 {
     tw_object *object = ((tw__py_object *)value)->object;
+    if (!object)
+        object = made_late(value);
     if (!object) {
         type_entry *entry = entry_of(Py_TYPE(value));
         const char *name = entry ? entry->class_row->name : "Object";
@@ -152,6 +166,8 @@ void *tw__py_self(PyObject *value)
 void *tw__py_unwrap(PyObject *value, const tw_class *class_row)
 {
     tw_object *object = tw__py_is_object(value) ? ((tw__py_object *)value)->object : NULL;
+    if (!object && tw__py_is_object(value))
+        object = made_late(value);
     return tw__is(object, class_row) ? object : NULL;
 }
 

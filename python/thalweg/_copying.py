@@ -1,6 +1,6 @@
 """copy.deepcopy and pickle of what TensorFlow allows it for: layers, models, losses, initializers and the like by their configs and weights; objects of
 subclasses by their attributes; values of several tensors and their types by their parts. Optimizers, datasets and functions are refused, as TensorFlow
-refuses them. copy.copy of something with variables would have to share them: it is refused, too."""
+refuses them. copy.copy of a model copies it whole; that of something else with variables would have to share them: it is refused, too."""
 import os
 import tempfile
 
@@ -105,6 +105,11 @@ def _reduce_layer(self):
     return by_config, (cls, self.get_config(), shape, self.get_weights() if self.built or isinstance(self, keras.metrics.Metric) else None)
 
 
+def ragged(values, splits):
+    """The ragged tensor of these parts."""
+    return tf.RaggedTensor.from_nested_row_splits(values, splits)
+
+
 def device_spec(text):
     """The device that a text says."""
     return tf.DeviceSpec.from_string(text)
@@ -133,6 +138,8 @@ def reduce(self, protocol):
         return tf.random.Generator.from_state, (self.state.numpy(), self.algorithm)
     if isinstance(self, tf.DeviceSpec):
         return device_spec, (self.to_string(),)
+    if cls is tf.RaggedTensor:
+        return ragged, (self.flat_values, self.nested_row_splits)
     if cls in _PARTS:
         return cls, _PARTS[cls](self)
     _refuse(self)
@@ -147,8 +154,11 @@ _PARTS = {
 
 
 def shallow(self):
-    """copy.copy: of what has variables it would share them, which is not supported."""
-    if isinstance(self, keras.layers.Layer) and (self.built and self.variables) or getattr(self, "_state_var", None) is not None:
+    """copy.copy: a model is copied whole, as Keras does; of what else has variables it would share them, which is not supported."""
+    if isinstance(self, keras.layers.Layer) and not isinstance(self, keras.Model) and (self.built and self.variables) or getattr(self, "_state_var", None) is not None:
         _refuse(self, "copy.copy of a %r with variables is not supported; copy.deepcopy copies them")
+    if isinstance(self, keras.Model):
+        import copy
+        return copy.deepcopy(self)
     made, arguments = reduce(self, 4)
     return made(*arguments)

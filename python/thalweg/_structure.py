@@ -27,11 +27,30 @@ def _join_slices(parts):
     return thalweg.IndexedSlices(*parts)
 
 
+def _join_array(like):
+    """A TensorArray of a graph travels as its list; outside of graphs it is a table of tensors again."""
+    def join(parts):
+        import thalweg
+        if thalweg._core._tracing() or thalweg._core.is_symbolic(parts[0]):
+            return like._from_loop(parts[0])
+        ops, shape = thalweg.raw_ops, like.element_shape
+        known = shape.as_list() if shape.is_fully_defined() else -1
+        size = int(ops.TensorListLength(input_handle=parts[0]))
+        array = thalweg.TensorArray(like.dtype, size=size, dynamic_size=like.dynamic_size, clear_after_read=False, element_shape=shape,
+                                    infer_shape=known != -1)
+        for i in range(size):
+            array = array.write(i, ops.TensorListGetItem(input_handle=parts[0], index=i, element_shape=known, element_dtype=like.dtype))
+        return array
+    return join
+
+
 def members(value):
     """How such a value is made, and its members; None for anything else."""
     name = type(value).__name__
     if name == "IndexedSlices":
         return _join_slices, [value.values, value.indices, value.dense_shape]
+    if name == "TensorArray" and value._in_graph():
+        return _join_array(value), [value._to_loop()]
     spec = getattr(value, "_type_spec", None)
     if type(spec).__name__ in ("DatasetSpec", "IteratorSpec"):  # told by what their elements are, as their text says
         return lambda parts: spec._value(iter(parts[1:])), [repr(spec)] + spec._tensors(value)

@@ -193,3 +193,45 @@ def test_cases():
         assert [int(g(tf.constant(i))) for i in (0, 1, 2, 7)] == [1, 2, 3, 3]
     for g in both(lambda x: tf.case([(x < 0, lambda: tf.constant(1)), (x > 5, lambda: tf.constant(2))], default=lambda: tf.constant(3))):
         assert [int(g(tf.constant(i))) for i in (-1, 6, 2)] == [1, 2, 3]
+
+
+# ---- arrays as results of functions ----
+
+def filled(x, **options):
+    array = tf.TensorArray(tf.float32, size=0, dynamic_size=True, **options)
+    for i in tf.range(3):
+        array = array.write(i, x * tf.cast(i + 1, tf.float32))
+    return array
+
+
+RESULTS = {
+    "alone": (lambda x: filled(x, element_shape=()), lambda r: [r], [[2.0, 4.0, 6.0]]),
+    "in a structure": (lambda x: {"a": filled(x, element_shape=()), "b": (x, tf.TensorArray(tf.float32, 1).write(0, x))}, lambda r: [r["a"], r["b"][1]], [[2.0, 4.0, 6.0], [2.0]]),
+    "of unlike shapes": (lambda x: tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, [x]).write(1, [x, x]), lambda r: [r], [[2.0, 2.0, 2.0]]),
+    "empty": (lambda x: tf.TensorArray(tf.float32, 0, element_shape=()), lambda r: [r], [[]]),
+}
+
+
+@pytest.mark.parametrize("what", RESULTS)
+def test_arrays_as_results(what):
+    body, arrays, expected = RESULTS[what]
+    made = arrays(tf.function(body)(tf.constant(2.0)))
+    assert all(isinstance(array, tf.TensorArray) for array in made)
+    assert [(array.concat() if what == "of unlike shapes" else array.stack()).numpy().tolist() for array in made] == expected
+    inner = tf.function(body)
+    outer = tf.function(lambda x: [a.concat() if what == "of unlike shapes" else a.stack() for a in arrays(inner(x))])
+    assert [value.numpy().tolist() for value in outer(tf.constant(2.0))] == expected
+
+
+def test_an_array_goes_on_outside_of_its_function():
+    x = tf.Variable(3.0)
+    body = tf.function(lambda: tf.TensorArray(tf.float32, 2).write(0, x * x))
+    with tf.GradientTape() as tape:
+        array = body().write(1, 5.0 * x)
+        total = tf.reduce_sum(array.stack())
+    assert total.numpy() == 24.0 and tape.gradient(total, x).numpy() == 11.0 and array.size().numpy() == 2
+
+
+def test_arrays_through_functions():
+    put = tf.function(lambda array, i, x: array.write(i, x))
+    assert tf.function(lambda x: put(put(tf.TensorArray(tf.float32, 2), 0, x), 1, 2.0 * x).stack())(3.0).numpy().tolist() == [3.0, 6.0]

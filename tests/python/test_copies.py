@@ -112,6 +112,8 @@ def seen(value):
         return type(value), value.values.numpy().tolist(), value.indices.numpy().tolist()
     if isinstance(value, tf.random.Generator):
         return type(value), value.state.numpy().tolist()
+    if isinstance(value, tf.RaggedTensor):
+        return type(value), value.to_list(), [splits.numpy().tolist() for splits in value.nested_row_splits]
     if hasattr(value, "numpy"):
         return type(value), np.asarray(value.numpy()).tolist()
     if hasattr(value, "get_config"):
@@ -124,13 +126,14 @@ CASES = {
     "tensor": (lambda: tf.constant([1.0, 2.0]), ALL), "text": (lambda: tf.constant("a"), ALL), "variable": (lambda: tf.Variable([1.0]), ALL),
     "shape": (lambda: tf.TensorShape([1, None]), ALL), "dtype": (lambda: tf.float32, ALL), "spec": (lambda: tf.TensorSpec([1, None], tf.int32, "n"), ALL),
     "ragged spec": (lambda: tf.RaggedTensorSpec([2, None], tf.int32), ALL), "sparse spec": (lambda: tf.SparseTensorSpec([2, 3], tf.int32), ALL),
+    "ragged": (lambda: tf.ragged.constant([[[1], []], [[2, 3]]]), ALL),
     "sparse": (lambda: tf.sparse.from_dense([[0, 1]]), ALL), "slices": (lambda: tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])), ALL),
     "layer": (lambda: keras.layers.Dense(2), ALL), "built layer": (lambda: built(keras.layers.Dense(2, name="d")), DEEP),
     "batch normalization": (lambda: built(keras.layers.BatchNormalization()), DEEP), "lstm": (lambda: built(keras.layers.LSTM(2), (4, 2, 3)), DEEP),
     "conv": (lambda: built(keras.layers.Conv2D(2, 3), (1, 5, 5, 1)), DEEP), "own layer": (OwnLayer, ALL), "own layer, built": (lambda: built(OwnLayer()), DEEP),
-    "layer with a config": (lambda: built(WithConfig(2)), DEEP), "sequential": (lambda: keras.Sequential([keras.layers.Dense(2, input_shape=(3,))]), DEEP),
-    "sequential, not built": (lambda: keras.Sequential([keras.layers.Dense(2)]), ALL), "functional": (functional, DEEP), "subclass": (OwnModel, ALL),
-    "trained sequential": (lambda: trained(keras.Sequential([keras.layers.Dense(2, input_shape=(3,))])), DEEP), "trained functional": (lambda: trained(functional()), DEEP),
+    "layer with a config": (lambda: built(WithConfig(2)), DEEP), "sequential": (lambda: keras.Sequential([keras.layers.Dense(2, input_shape=(3,))]), ALL),
+    "sequential, not built": (lambda: keras.Sequential([keras.layers.Dense(2)]), ALL), "functional": (functional, ALL), "subclass": (OwnModel, ALL),
+    "trained sequential": (lambda: trained(keras.Sequential([keras.layers.Dense(2, input_shape=(3,))])), ALL), "trained functional": (lambda: trained(functional()), ALL),
     "loss": (lambda: keras.losses.SparseCategoricalCrossentropy(from_logits=True), ALL), "huber": (lambda: keras.losses.Huber(2.0), ALL), "own loss": (lambda: OwnLoss(3.0), ALL),
     "metric": (lambda: updated(keras.metrics.Mean()), DEEP), "initializer": (lambda: keras.initializers.GlorotUniform(seed=1), ALL),
     "regularizer": (lambda: keras.regularizers.L2(0.1), ALL), "constraint": (lambda: keras.constraints.MaxNorm(2), ALL),

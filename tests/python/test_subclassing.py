@@ -129,6 +129,30 @@ def test_forgotten_super():
         ForgotLayer()(ONES)
 
 
+def test_modules_and_callbacks_need_no_super():
+    class Plain(tf.Module):
+        def __init__(self):
+            self.weight, self.others = tf.Variable(1.0), [tf.Variable(2.0)]
+
+        @tf.function
+        def __call__(self, x):
+            return self.weight * x
+
+    class Counts(K.callbacks.Callback):
+        def __init__(self, start):
+            self.count = start
+
+        def on_epoch_end(self, epoch, logs=None):
+            self.count += 1
+    module, callback = Plain(), Counts(5)
+    assert sorted(v.numpy() for v in module.variables) == [1.0, 2.0] and module(3.0).numpy() == 3.0
+    assert tf.train.Checkpoint(m=module).m is module
+    model = K.Sequential([K.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(ONES, ONES[:, :1], epochs=3, verbose=0, callbacks=[callback])
+    assert callback.count == 8 and callback.model is model and callback.params["epochs"] == 3
+
+
 def test_attributes_before_super_are_tracked_later():
     class Late(K.layers.Layer):
         def __init__(self):

@@ -233,7 +233,7 @@ static PyObject *to_numpy(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-    { "numpy", to_numpy, METH_NOARGS, "The rows as a NumPy array; of objects if their lengths differ." }, { 0 }
+    { "numpy", to_numpy, METH_NOARGS, TW_SIGNATURE("numpy($self)") "The rows as a NumPy array; of objects if their lengths differ." }, { 0 }
 };
 
 PyType_Slot tw__py_ragged_slots[] = {

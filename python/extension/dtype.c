@@ -286,7 +286,7 @@ static PyGetSetDef getters[] = {
 
 static PyMethodDef methods[] = {
     { "__reduce__", reduce, METH_NOARGS, NULL },
-    { "is_compatible_with", is_compatible_with, METH_O, "Whether the other is the same dtype." },
+    { "is_compatible_with", is_compatible_with, METH_O, TW_SIGNATURE("is_compatible_with($self, other)") "Whether the other is the same dtype." },
     { 0 },
 };
 
@@ -298,7 +298,7 @@ static PyType_Slot slots[] = {
     { Py_tp_richcompare, compare },
     { Py_tp_getset, getters },
     { Py_tp_methods, methods },
-    { Py_tp_doc, "The type of a tensor's elements." },
+    { Py_tp_doc, TW_SIGNATURE("DType(type_enum)") "The type of a tensor's elements." },
     { 0 },
 };
 

@@ -32,6 +32,9 @@
 PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *callable, PyObject *tuple, PyObject *dict); /* likewise */
 PyAPI_FUNC(int) PyGILState_Check(void); /* exported by every version, though not part of the stable ABI */
 #define TW_VECTOR_COUNT(n) ((Py_ssize_t)((n) & ~((size_t)1 << (8 * sizeof(size_t) - 1))))
+/* Before what a method says of itself: how it is called, for inspect. */
+#define TW_SIGNATURE(text) text "\n--\n\n"
+
 typedef PyObject *(*tw__py_vectorcall)(PyObject *callable, PyObject *const *arguments, size_t count, PyObject *names);
 
 /* ---- errors (error.c) ---- */
@@ -304,6 +307,7 @@ PyObject *tw__py_case(PyObject *self, PyObject *arguments);
 
 /* ---- raw ops (raw_ops.c) ---- */
 PyObject *tw__py_raw_op(PyObject *module, PyObject *name);     /* raw_ops.__getattr__ */
+char *tw__py_raw_op_text(const tw_op *op); /* an op as a row would be written, for its signature; for tw__free */
 PyObject *tw__py_name_outputs(const char *op, PyObject *list); /* a list of results as the op's named tuple; takes the list */
 PyObject *tw__py_raw_op_names(PyObject *module, PyObject *unused);
 

@@ -466,11 +466,13 @@ static PyObject *get_signature(PyObject *self, void *unused)
 {
     (void)unused;
     tw__py_function *function = (tw__py_function *)self;
-    if (!function->signature)
+    char *made = !function->signature && function->op ? tw__py_raw_op_text(function->op) : NULL;
+    if (!function->signature && !made)
         return tw__py_error(PyExc_AttributeError, "__signature__");
     PyObject *module = PyImport_ImportModule("thalweg._describe");
-    PyObject *out = module ? PyObject_CallMethod(module, "signature_of", "s", function->signature->text) : NULL;
+    PyObject *out = module ? PyObject_CallMethod(module, "signature_of", "s", made ? made : function->signature->text) : NULL;
     Py_XDECREF(module);
+    tw__free(made);
     return out;
 }
 

@@ -672,7 +672,7 @@ static PyMethodDef functions[] = {
     { "begin_tracing", begin_outside, METH_NOARGS, "Waits until no other thread traces." },
     { "end_tracing", end_outside, METH_NOARGS, "Others may trace again." },
     { "run_functions_eagerly", set_run_eagerly, METH_O, "Whether tf.functions run their Python code at every call." },
-    { "functions_run_eagerly", get_run_eagerly, METH_NOARGS, "Whether they do." },
+    { "functions_run_eagerly", get_run_eagerly, METH_NOARGS, TW_SIGNATURE("functions_run_eagerly($module)") "Whether they do." },
     { 0 },
 };
 

@@ -398,10 +398,23 @@ typedef struct signature_object {
     const tw_signature *row;
 } signature_object;
 
+/* Whether a class is the owner, or one below it that is made by the owner's __init__. */
+static bool is_made_alike(PyObject *type, PyTypeObject *owner)
+{
+    if (type == (PyObject *)owner)
+        return true;
+    PyObject *own = type ? PyObject_GetAttrString(type, "__init__") : NULL, *inherited = PyObject_GetAttrString((PyObject *)owner, "__init__");
+    PyErr_Clear();
+    bool same = own && own == inherited;
+    Py_XDECREF(own);
+    Py_XDECREF(inherited);
+    return same;
+}
+
 static PyObject *signature_get(PyObject *self, PyObject *object, PyObject *type)
 {
     signature_object *signature = (signature_object *)self;
-    if (type != (PyObject *)signature->owner || (object && object != Py_None)) /* an instance is called by its own rules */
+    if (!is_made_alike(type, signature->owner) || (object && object != Py_None)) /* an instance is called by its own rules */
         return tw__py_error(PyExc_AttributeError, "__signature__");
     PyObject *module = PyImport_ImportModule("thalweg._describe");
     PyObject *out = module ? PyObject_CallMethod(module, "signature_of", "s", signature->row->text) : NULL;

@@ -480,6 +480,24 @@ static PyObject *raw_call(PyObject *self, PyObject *const *arguments, size_t siz
     return out;
 }
 
+char *tw__py_raw_op_text(const tw_op *op)
+{
+    const tw__op_signature *signature = tw__op_signature_of(op);
+    tw__text text = { 0 };
+    tw__text_format(&text, "%s(", op->name);
+    for (int i = 0; signature && i < signature->input_count; i++)
+        tw__text_format(&text, "%s: tensor, ", signature->inputs[i].name);
+    for (int pass = 0; signature && pass < 2; pass++) { /* what must be given comes first */
+        for (int i = 0; i < signature->attr_count; i++) {
+            const tw__attr_def *def = &signature->attrs[i];
+            if (!def->inferred && def->has_default == (pass == 1))
+                tw__text_format(&text, pass ? "%s: value = None, " : "%s: value, ", def->name);
+        }
+    }
+    tw__text_add(&text, "name: str = None)");
+    return tw__text_take(&text);
+}
+
 PyObject *tw__py_raw_op(PyObject *module, PyObject *name)
 {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);

@@ -328,14 +328,14 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-    { "as_list", as_list, METH_NOARGS, "The dimensions as a list." },
-    { "num_elements", num_elements, METH_NOARGS, "The product of the dimensions, or None." },
-    { "is_compatible_with", is_compatible_with, METH_O, "Whether both could be one shape." },
-    { "assert_is_compatible_with", assert_is_compatible_with, METH_O, "ValueError unless both could be one shape." },
-    { "merge_with", merge_with, METH_O, "What both know together." },
-    { "concatenate", concatenate, METH_O, "These dimensions, then those." },
-    { "is_fully_defined", is_fully_defined, METH_NOARGS, "Whether every dimension is known." },
-    { "with_rank", with_rank, METH_O, "The shape, which must have that rank." },
+    { "as_list", as_list, METH_NOARGS, TW_SIGNATURE("as_list($self)") "The dimensions as a list." },
+    { "num_elements", num_elements, METH_NOARGS, TW_SIGNATURE("num_elements($self)") "The product of the dimensions, or None." },
+    { "is_compatible_with", is_compatible_with, METH_O, TW_SIGNATURE("is_compatible_with($self, other)") "Whether both could be one shape." },
+    { "assert_is_compatible_with", assert_is_compatible_with, METH_O, TW_SIGNATURE("assert_is_compatible_with($self, other)") "ValueError unless both could be one shape." },
+    { "merge_with", merge_with, METH_O, TW_SIGNATURE("merge_with($self, other)") "What both know together." },
+    { "concatenate", concatenate, METH_O, TW_SIGNATURE("concatenate($self, other)") "These dimensions, then those." },
+    { "is_fully_defined", is_fully_defined, METH_NOARGS, TW_SIGNATURE("is_fully_defined($self)") "Whether every dimension is known." },
+    { "with_rank", with_rank, METH_O, TW_SIGNATURE("with_rank($self, rank)") "The shape, which must have that rank." },
     { "__reduce__", reduce, METH_NOARGS, NULL },
     { 0 },
 };
@@ -362,7 +362,7 @@ static PyType_Slot slots[] = {
     { Py_nb_add, add },
     { Py_tp_methods, methods },
     { Py_tp_getset, getters },
-    { Py_tp_doc, "The dimensions of a tensor; None where one is not known." },
+    { Py_tp_doc, TW_SIGNATURE("TensorShape(dims)") "The dimensions of a tensor; None where one is not known." },
     { 0 },
 };
 

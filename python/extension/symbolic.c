@@ -201,7 +201,7 @@ static PyMethodDef methods[] = {
     { "__array__", (PyCFunction)(void (*)(void))array, METH_VARARGS | METH_KEYWORDS, NULL },
     { "__reduce__", reduce, METH_NOARGS, NULL },
     { "eval", (PyCFunction)(void (*)(void))eval, METH_VARARGS | METH_KEYWORDS, "The value, in a session." },
-    { "set_shape", set_shape, METH_O, "Tells what is known of the shape." },
+    { "set_shape", set_shape, METH_O, TW_SIGNATURE("set_shape($self, shape)") "Tells what is known of the shape." },
     { 0 },
 };
 
@@ -347,7 +347,7 @@ static PyMethodDef functions[] = {
     { "eager_tensor", eager_tensor, METH_VARARGS, "A tensor with elements, whatever is being traced." },
     { "variable_creation", variable_creation, METH_VARARGS, NULL },
     { "is_symbolic", is_symbolic, METH_O, "Whether the value is a tensor of a graph." },
-    { "executing_eagerly", executing_eagerly, METH_NOARGS, "Whether operations run at once." },
+    { "executing_eagerly", executing_eagerly, METH_NOARGS, TW_SIGNATURE("executing_eagerly($module)") "Whether operations run at once." },
     { "tracing_graph", tracing_graph, METH_NOARGS, "The graph that is being traced, or None." },
     { 0 },
 };

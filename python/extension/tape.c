@@ -297,10 +297,10 @@ static PyObject *batch_jacobian(PyObject *self, PyObject *arguments, PyObject *k
 }
 
 static PyMethodDef methods[] = {
-    { "jacobian", (PyCFunction)(void (*)(void))jacobian, METH_VARARGS | METH_KEYWORDS, "The derivatives of every element of a target." },
-    { "batch_jacobian", (PyCFunction)(void (*)(void))batch_jacobian, METH_VARARGS | METH_KEYWORDS, "The same within every member of a batch." },
+    { "jacobian", (PyCFunction)(void (*)(void))jacobian, METH_VARARGS | METH_KEYWORDS, TW_SIGNATURE("jacobian($self, target, sources, unconnected_gradients=None, parallel_iterations=None, experimental_use_pfor=True)") "The derivatives of every element of a target." },
+    { "batch_jacobian", (PyCFunction)(void (*)(void))batch_jacobian, METH_VARARGS | METH_KEYWORDS, TW_SIGNATURE("batch_jacobian($self, target, source, unconnected_gradients=None, parallel_iterations=None, experimental_use_pfor=True)") "The same within every member of a batch." },
     { "__exit__", leave, METH_VARARGS, NULL },
-    { "stop_recording", stop_recording, METH_NOARGS, "A context in which nothing is recorded." },
+    { "stop_recording", stop_recording, METH_NOARGS, TW_SIGNATURE("stop_recording($self)") "A context in which nothing is recorded." },
     { 0 },
 };
 

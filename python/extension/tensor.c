@@ -256,7 +256,7 @@ PyObject *tw__py_reference(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef eager_methods[] = {
-    { "numpy", numpy, METH_NOARGS, "The elements as a NumPy array or scalar." },
+    { "numpy", numpy, METH_NOARGS, TW_SIGNATURE("numpy($self)") "The elements as a NumPy array or scalar." },
     { "_numpy", numpy, METH_NOARGS, NULL },
     { "__array__", (PyCFunction)(void (*)(void))array, METH_VARARGS | METH_KEYWORDS, NULL },
     { "__complex__", to_complex, METH_NOARGS, NULL },
@@ -270,10 +270,10 @@ static PyMethodDef eager_methods[] = {
 static PyMethodDef methods[] = {
     { "__copy__", itself, METH_NOARGS, NULL },
     { "__deepcopy__", itself, METH_O, NULL },
-    { "get_shape", get_shape, METH_NOARGS, "The shape." },
-    { "set_shape", set_shape, METH_O, "Checks that the shape is compatible with another." },
-    { "ref", tw__py_reference, METH_NOARGS, "A hashable reference to this tensor." },
-    { "experimental_ref", tw__py_reference, METH_NOARGS, "A hashable reference to this tensor." },
+    { "get_shape", get_shape, METH_NOARGS, TW_SIGNATURE("get_shape($self)") "The shape." },
+    { "set_shape", set_shape, METH_O, TW_SIGNATURE("set_shape($self, shape)") "Checks that the shape is compatible with another." },
+    { "ref", tw__py_reference, METH_NOARGS, TW_SIGNATURE("ref($self)") "A hashable reference to this tensor." },
+    { "experimental_ref", tw__py_reference, METH_NOARGS, TW_SIGNATURE("experimental_ref($self)") "A hashable reference to this tensor." },
     { 0 },
 };
 

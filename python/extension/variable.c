@@ -466,16 +466,16 @@ static PyObject *get_constraint(PyObject *self, void *unused)
 }
 
 static PyMethodDef methods[] = {
-    { "numpy", numpy, METH_NOARGS, "The value as a NumPy array or scalar." },
-    { "value", value, METH_NOARGS, "The value as a tensor." },
+    { "numpy", numpy, METH_NOARGS, TW_SIGNATURE("numpy($self)") "The value as a NumPy array or scalar." },
+    { "value", value, METH_NOARGS, TW_SIGNATURE("value($self)") "The value as a tensor." },
     { "__array__", (PyCFunction)(void (*)(void))array, METH_VARARGS | METH_KEYWORDS, NULL },
     { "__complex__", to_complex, METH_NOARGS, NULL },
     { "__reduce__", reduce, METH_NOARGS, NULL },
     { "__deepcopy__", deep_copy, METH_O, NULL },
-    { "get_shape", get_shape, METH_NOARGS, "The shape." },
-    { "set_shape", set_shape, METH_O, "Checks that the shape is compatible with another." },
-    { "ref", tw__py_reference, METH_NOARGS, "A hashable reference to this variable." },
-    { "experimental_ref", tw__py_reference, METH_NOARGS, "A hashable reference to this variable." },
+    { "get_shape", get_shape, METH_NOARGS, TW_SIGNATURE("get_shape($self)") "The shape." },
+    { "set_shape", set_shape, METH_O, TW_SIGNATURE("set_shape($self, shape)") "Checks that the shape is compatible with another." },
+    { "ref", tw__py_reference, METH_NOARGS, TW_SIGNATURE("ref($self)") "A hashable reference to this variable." },
+    { "experimental_ref", tw__py_reference, METH_NOARGS, TW_SIGNATURE("experimental_ref($self)") "A hashable reference to this variable." },
     { 0 },
 };
 

@@ -15,6 +15,61 @@ typedef struct writing {
     tw__map taken;            /* names */
 } writing;
 
+static uint64_t mix(uint64_t sum, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ ((const unsigned char *)data)[i]) * 0x100000001b3;
+    return sum;
+}
+
+static const char *name_for_sum(void *context, void *object)
+{
+    (void)context;
+    return tw__is(object, &tw__function_class) ? ((tw__function *)object)->name : NULL;
+}
+
+/* A number that follows from what a function does: from its nodes, and from those of the functions it calls. */
+static uint64_t sum_of(const tw__function *function, int depth)
+{
+    tw__text text = { 0 };
+    tw__node_writer writer = { .ordered = true, .functions = { name_for_sum, NULL } };
+    if (tw__graph_write_nodes(&text, 1, function->graph, &writer) != TW_OK)
+        tw_clear_error(); /* what can't be written is refused when it is written */
+    uint64_t sum = mix(0xcbf29ce484222325, text.data, text.size);
+    tw__text_free(&text);
+    for (int i = 0; i < function->output_count; i++) {
+        char *edge = tw__edge_text(function->outputs[i], &writer);
+        sum = mix(sum, edge, edge ? strlen(edge) : 0);
+        tw__free(edge);
+    }
+    for (size_t n = 0; depth > 0 && n < function->graph->node_count; n++) {
+        const tw__node *node = function->graph->nodes[n];
+        for (int i = 0; i < node->attr_count; i++) {
+            const tw_attr *attr = &node->attrs[i];
+            int count = attr->kind == TW_ATTR_FUNC ? 1 : attr->kind == TW_ATTR_FUNCS ? attr->count : 0;
+            for (int k = 0; k < count; k++) {
+                const void *called = attr->kind == TW_ATTR_FUNC ? attr->func : attr->funcs[k];
+                uint64_t inner = tw__is(called, &tw__function_class) ? sum_of(called, depth - 1) : 0;
+                sum = mix(sum, &inner, sizeof inner);
+            }
+        }
+    }
+    return sum;
+}
+
+/* Bodies of loops and branches are named after what they are. Two files that hold such go together in one program all the same: what has one name
+ * there is one function. */
+static char *first_name(const tw__function *function)
+{
+    enum { DEPTH = 8 };
+    static const char *const bodies[] = { "while_body", "while_cond", "cond_true", "cond_false", "switch_case_indexed_case_branch" };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        if (strncmp(function->name, bodies[i], strlen(bodies[i])) == 0)
+            return tw__format("%s_%016llx", function->name, (unsigned long long)sum_of(function, DEPTH));
+    }
+    return tw__strdup(function->name);
+}
+
 /* The name under which a function is in the file. */
 static const char *name_of(void *context, void *object)
 {
@@ -25,11 +80,12 @@ static const char *name_of(void *context, void *object)
     if (!tw__is(object, &tw__function_class))
         return NULL;
     tw__function *function = object;
-    char *name = tw__strdup(function->name);
+    char *first = first_name(function), *name = tw__strdup(first);
     for (int i = 1; name && tw__map_has(&w->taken, name, strlen(name)); i++) {
         tw__free(name);
-        name = tw__format("%s_%d", function->name, i);
+        name = tw__format("%s_%d", first, i);
     }
+    tw__free(first);
     if (!name || TW_GROW(w->functions, w->capacity, w->count + 1) != TW_OK || TW_GROW(w->names, w->name_capacity, w->count + 1) != TW_OK ||
         tw__map_put(&w->taken, name, strlen(name), name) != TW_OK || tw__pointer_map_put(&w->places, function, (int64_t)w->count) != TW_OK) {
         tw__free(name);

@@ -396,6 +396,38 @@ def test_missing_names_are_the_callers_error():
         assert len(traceback.extract_tb(error.value.__traceback__)) == 1, module
 
 
+def public_callables():
+    """(name, callable) of every public module, and of its classes."""
+    import sys
+    import types
+    for path, module in sorted(sys.modules.items()):
+        parts = path.split(".")
+        if parts[0] != "thalweg" or any(part.startswith("_") for part in parts) or parts[1:2] == ["autograph"]:
+            continue
+        for name in dir(module):
+            value = getattr(module, name, None)
+            if name.startswith("_") or isinstance(value, types.ModuleType) or not callable(value) or isinstance(value, type) and issubclass(value, Exception):
+                continue
+            yield path + "." + name, value
+            for member in dir(value) if isinstance(value, type) else ():
+                if callable(getattr(value, member, None)) and not member.startswith("_") and not hasattr(int, member):
+                    yield "%s.%s.%s" % (path, name, member), getattr(value, member)
+
+
+def test_everything_has_a_signature():
+    import inspect
+    missing, count = [], 0
+    for name, value in public_callables():
+        count += 1
+        try:
+            inspect.signature(value)
+        except ValueError as error:
+            missing.append((name, str(error)))
+    assert not missing and count > 2000, (missing, count)
+    assert str(inspect.signature(tf.raw_ops.MatMul)) == "(a, b, transpose_a=None, transpose_b=None, name=None)"
+    assert str(inspect.signature(tf.TensorShape)) == "(dims)" and list(inspect.signature(tf.TensorShape([1]).concatenate).parameters) == ["other"]
+
+
 def test_numbers_that_no_dtype_holds():
     """Without a dtype integers are read as such up to the first float, and floats as float32; tf.add looks at its first argument alone."""
     t, h = tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0], tf.float16)

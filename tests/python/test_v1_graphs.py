@@ -47,3 +47,29 @@ def test_runs(name, prefix):
                 assert (value is None) == (wanted is None)
                 if wanted is not None:
                     check(value, wanted, (name, i, fetch))
+
+
+def with_bodies(factor):
+    """A graph with a loop, branches and their derivatives."""
+    with tf.Graph().as_default() as graph:
+        x = tf.compat.v1.placeholder(tf.float32, [], name="x")
+        total = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s * x * factor), [tf.constant(0), tf.constant(1.0)])[1]
+        y = tf.cond(x > 1, lambda: total + factor, lambda: total - factor)
+        y = tf.switch_case(tf.cast(x, tf.int32), [lambda: y * 2, lambda: y * 3])
+        tf.identity(y, name="y")
+        tf.identity(tf.gradients(y, x)[0], name="g")
+        return graph.as_graph_def()
+
+
+def test_bodies_have_names_of_their_own():
+    """Functions of one name in two graphs are one function: so both can be in one program, of TensorFlow too."""
+    graphs = [with_bodies(factor) for factor in (1.0, 2.0)]
+    assert with_bodies(1.0) == graphs[0]
+    libraries = [{f.signature.name: f.SerializeToString() for f in graph.library.function} for graph in graphs]
+    assert all(a == libraries[1].get(name, a) for name, a in libraries[0].items())
+    assert {name for name in libraries[0] if name.startswith("while_body")} != {name for name in libraries[1] if name.startswith("while_body")}
+    with tf.Graph().as_default():
+        parts = [tf.import_graph_def(graph, return_elements=["x:0", "y:0", "g:0"], name="m%d" % i) for i, graph in enumerate(graphs)]
+        with tf.compat.v1.Session() as session:
+            got = session.run([part[1:] for part in parts], {part[0]: 1.5 for part in parts})
+    assert [[float(value) for value in values] for values in got] == [[13.125, 20.25], [87.0, 162.0]]

@@ -87,6 +87,9 @@ class Dimension(int):
     """A known dimension of a shape."""
     value = property(int)
 
+    def __new__(cls, value):
+        return super().__new__(cls, value)
+
 
 def dimension_value(dimension):
     """The number of a dimension, or None."""

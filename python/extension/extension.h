@@ -256,6 +256,8 @@ PyObject *tw__py_tape_watch(PyObject *function, PyObject *const *arguments, size
 
 /* Whether the instance's class gives a method of its own in Python. */
 bool tw__py_overrides(PyObject *self, const char *name);
+/* The method as AutoGraph converts it while a function is traced; takes the reference. */
+PyObject *tw__py_converted(PyObject *method);
 void tw__py_layer_made(PyObject *self);
 /* The exception that is set came out of the layer's own `call`: it gets Keras's words (layer_error.c). */
 void tw__py_layer_failed(PyObject *self, PyObject *arguments, PyObject *keywords);

@@ -77,10 +77,30 @@ PyObject *tw__py_callable_function(void *object)
 static tw_tensor *call_loss(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred)
 {
     tw__py_lock_state state = tw__py_enter();
-    PyObject *method = PyObject_GetAttrString(self->object.peer, "call");
+    PyObject *method = tw__py_converted(PyObject_GetAttrString(self->object.peer, "call"));
     PyObject *labels = tw__py_wrap_tensor(tw_retain(y_true)), *predictions = tw__py_wrap_tensor(tw_retain(y_pred));
     tw_tensor *output = call_for_tensor(method, labels, predictions);
     Py_XDECREF(method);
+    tw__py_leave(state);
+    return output;
+}
+
+/* A loss that weighs and reduces by itself. */
+static tw_tensor *call_whole_loss(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *method = tw__py_converted(PyObject_GetAttrString(self->object.peer, "__call__"));
+    PyObject *labels = tw__py_wrap_tensor(tw_retain(y_true)), *predictions = tw__py_wrap_tensor(tw_retain(y_pred));
+    PyObject *weight = sample_weight ? tw__py_wrap_tensor(tw_retain(sample_weight)) : Py_NewRef(Py_None);
+    PyObject *pair = labels && predictions ? PyTuple_Pack(2, labels, predictions) : NULL;
+    PyObject *named = pair && weight ? Py_BuildValue("{s:O}", "sample_weight", weight) : NULL;
+    PyObject *result = method && named ? PyObject_Call(method, pair, named) : NULL;
+    tw_tensor *output = result ? tw__py_to_tensor(result, TW_DTYPE_NONE, TW_HINT) : NULL;
+    if (!output)
+        tw__py_failed();
+    PyObject *made[] = { method, labels, predictions, weight, pair, named, result };
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        Py_XDECREF(made[i]);
     tw__py_leave(state);
     return output;
 }
@@ -114,9 +134,10 @@ void tw__py_made(PyObject *self)
     void *object = ((tw__py_object *)self)->object;
     if (tw__is(object, &tw__class_layer))
         tw__py_layer_made(self);
-    else if (tw__is(object, &tw__class_loss) && tw__py_overrides(self, "call"))
-        ((tw_loss *)object)->foreign_call = call_loss;
-    else if (tw__is(object, &tw__class_schedule) && tw__py_overrides(self, "__call__"))
+    else if (tw__is(object, &tw__class_loss)) {
+        ((tw_loss *)object)->foreign_call = tw__py_overrides(self, "call") ? call_loss : NULL;
+        ((tw_loss *)object)->foreign_whole = tw__py_overrides(self, "__call__") ? call_whole_loss : NULL;
+    } else if (tw__is(object, &tw__class_schedule) && tw__py_overrides(self, "__call__"))
         ((tw_schedule *)object)->foreign_call = call_schedule;
     else if (tw__is(object, &tw__class_initializer) && tw__py_overrides(self, "__call__"))
         ((tw_initializer *)object)->foreign_make = call_initializer;

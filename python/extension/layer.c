@@ -202,8 +202,7 @@ static int read_training(PyObject *value)
     return is > 0;
 }
 
-/* The method as AutoGraph converts it while a function is traced; takes the reference. */
-static PyObject *converted(PyObject *method)
+PyObject *tw__py_converted(PyObject *method)
 {
     if (!method || !tw__tracing)
         return method;
@@ -285,7 +284,7 @@ static PyObject *run_python(PyObject *self, tw_layer *layer, PyObject *inputs, P
             Py_INCREF(item);
             PyTuple_SetItem(arguments, i + 1, item);
         }
-        PyObject *method = converted(PyObject_GetAttrString(self, "call"));
+        PyObject *method = tw__py_converted(PyObject_GetAttrString(self, "call"));
         result = method ? PyObject_Call(method, arguments, keywords) : NULL;
         if (method && !result)
             tw__py_layer_failed(self, arguments, keywords);

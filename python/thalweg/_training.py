@@ -203,18 +203,6 @@ def _converted_function(function):
     return function if autograph.control.disabled() else autograph.convert(function)
 
 
-class FunctionMetric(tf.keras.metrics.Mean):
-    """The mean of a function of labels and predictions."""
-
-    def __init__(self, fn, name=None, dtype=None):
-        super().__init__(name=name, dtype=dtype)
-        self._fn = (fn,)
-
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        values = _converted_function(self._fn[0])(y_true, y_pred)
-        return super().update_state(values, sample_weight=sample_weight)
-
-
 def _mapped(value, function):
     if isinstance(value, dict):
         return {key: _mapped(item, function) for key, item in value.items()}
@@ -240,7 +228,7 @@ def _metric(value):
         return value()
     if not callable(value):
         raise ValueError("Could not interpret metric identifier: %s" % (value,))
-    return FunctionMetric(value, name=_name_of(value))
+    return tf.keras.metrics.MeanMetricWrapper(value, name=_name_of(value))
 
 
 # ---- the methods of Model ----

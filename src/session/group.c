@@ -51,7 +51,8 @@ tw__node **tw__effects_since(const tw__graph *graph, size_t since, int *count)
         tw__node *node = graph->nodes[i];
         bool reads = node->op == &tw__op_ReadVariableOp || node->op == &tw__op_VarHandleOp || node->op == &tw__op_VarIsInitializedOp;
         bool first = node->op == &tw__op_AssignVariableOp && tw__ends_with(node->name, "/Assign"); /* a new variable's initializer */
-        if (node->op->stateful && !reads && !first && !node->output_count)
+        bool calls = node->op == &tw__op_If || node->op == &tw__op_Case || node->op == &tw__op_While || node->op == &tw__op_StatefulPartitionedCall;
+        if (node->op->stateful && !reads && !first && (calls || !node->output_count))
             nodes[(*count)++] = node;
     }
     return nodes;

@@ -67,12 +67,11 @@ def _set_value(x, value):
 def install():
     """Puts the methods on Keras's classes."""
     metrics, backend = tf.keras.metrics, tf.keras.backend
-    for name in dir(metrics):
-        cls = getattr(metrics, name)
-        if isinstance(cls, type):
-            for method in ("update_state", "reset_state", "reset_states"):
-                if method in vars(cls):
-                    setattr(cls, method, _as_operation(vars(cls)[method]))
+    classes = {base for cls in vars(metrics).values() if isinstance(cls, type) and issubclass(cls, metrics.Metric) for base in cls.__mro__}
+    for cls in classes - set(tf.keras.layers.Layer.__mro__):
+        for method in ("update_state", "reset_state", "reset_states"):
+            if method in vars(cls):
+                setattr(cls, method, _as_operation(vars(cls)[method]))
     for method in ("apply_gradients", "minimize"):
         setattr(tf.keras.optimizers.Optimizer, method, _as_operation(getattr(tf.keras.optimizers.Optimizer, method)))
     backend.get_session, backend.set_session = get_session, set_session

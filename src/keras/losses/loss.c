@@ -28,11 +28,10 @@ static void loss_destroy(void *self)
 TW_CLASS(loss, "keras.losses.Loss(reduction: str = auto, name: str = None)", .size = sizeof(tw_loss), .init = loss_init, .destroy = loss_destroy,
     .doc = "The base of losses; a subclass gives `call(y_true, y_pred)`.");
 
-static tw_tensor *values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
+/* What the class in C gives, also where a subclass overrides it: that one may ask for it. */
+static tw_tensor *own_values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
 {
     const tw__loss_methods *methods = tw__methods(loss);
-    if (loss->foreign_call)
-        return loss->foreign_call(loss, y_true, y_pred);
     if (!methods) {
         tw__fail(TW_NOT_IMPLEMENTED_ERROR, "Must be implemented in subclasses: %s.call(y_true, y_pred)", tw_class_name(loss));
         return NULL;
@@ -44,6 +43,11 @@ static tw_tensor *values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
     tw_release(labels);
     tw_release(predictions);
     return output;
+}
+
+static tw_tensor *values(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred)
+{
+    return loss->foreign_call ? loss->foreign_call(loss, y_true, y_pred) : own_values(loss, y_true, y_pred);
 }
 
 /* Which values count: what the mask of the predictions says, and that of the values themselves (classes that are ignored). NULL without an
@@ -119,7 +123,14 @@ TW_METHOD(loss_call, "keras.losses.Loss.__call__(self: loss, y_true: tensor, y_p
 
 TW_METHOD(loss_own_call, "keras.losses.Loss.call(self: loss, y_true: tensor, y_pred: tensor) -> tensor", "One value per example.")
 {
-    return values(args->self, args->y_true, args->y_pred);
+    return own_values(args->self, args->y_true, args->y_pred);
+}
+
+tw_tensor *tw__loss_of(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
+{
+    if (loss->foreign_whole)
+        return loss->foreign_whole(loss, y_true, y_pred, sample_weight);
+    return tw__impl_loss_call(&(tw_loss_call_args){ .self = loss, .y_true = y_true, .y_pred = y_pred, .sample_weight = sample_weight });
 }
 
 TW_PROPERTY(loss_name, "keras.losses.Loss.name(self: loss) -> str", "The name.")

@@ -10,6 +10,8 @@ struct tw_loss {
     enum { TW_MEAN_LOSS, TW_SUM_LOSS, TW_EACH_LOSS } reduction;
     /* Set by an embedding language's subclass. */
     tw_tensor *(*foreign_call)(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred);
+    /* The same for one that weighs and reduces by itself. */
+    tw_tensor *(*foreign_whole)(tw_loss *self, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight);
 };
 
 typedef struct tw__loss_methods {
@@ -36,6 +38,9 @@ tw_tensor *tw__count_scalar(tw_tensor *tensor, tw_dtype dtype); /* how many elem
 /* In a replica of a strategy, means over examples are refused, since a replica does not know of the others'; while this is true they are means over
  * the replica's part, which the training step divides by the number of replicas. (losses/loss.c) */
 extern _Thread_local bool tw__losses_of_parts;
+
+/* The loss as training asks for it: weighted and reduced, by the loss's class or by an embedding language's. */
+tw_tensor *tw__loss_of(tw_loss *loss, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight);
 
 /* ---- pieces of losses (losses/functions.c) ---- */
 /* One cross-entropy per element; labels have the predictions' dtype. */

@@ -161,19 +161,50 @@ size_t tw__metric_call_begins(void)
 }
 
 /* In a graph that a session runs nothing happens for its place alone: the result has to follow the updates. */
+static tw_status begin_result(size_t since)
+{
+    if (!tw__in_lasting())
+        return TW_OK;
+    int count = 0;
+    tw__node **updates = tw__effects_since(tw__tracing, since, &count);
+    tw_status status = updates ? tw__control_push(tw__tracing, updates, count, false) : tw__error_status();
+    tw__free(updates);
+    return status;
+}
+
+static void end_result(void)
+{
+    if (tw__in_lasting())
+        tw__control_pop(tw__tracing);
+}
+
 tw_tensor *tw__metric_called(tw_metric *metric, size_t since, tw_status updated)
 {
-    if (updated != TW_OK || !tw__in_lasting())
-        return updated == TW_OK ? tw__note_metric(result(metric), metric) : NULL;
-    tw__graph *graph = tw__tracing;
-    int count = 0;
-    tw__node **updates = tw__effects_since(graph, since, &count);
-    bool pushed = updates && tw__control_push(graph, updates, count, false) == TW_OK;
-    tw_tensor *output = pushed ? tw__note_metric(result(metric), metric) : NULL;
-    if (pushed)
-        tw__control_pop(graph);
-    tw__free(updates);
+    if (updated != TW_OK || begin_result(since) != TW_OK)
+        return NULL;
+    tw_tensor *output = tw__note_metric(result(metric), metric);
+    end_result();
     return output;
+}
+
+/* The same for metrics whose methods are an embedding language's. */
+TW_METHOD(metric_call_begins, "keras.metrics.Metric._call_begins(self: metric) -> int", "How large the session's graph is that is being made; -1 elsewhere.")
+{
+    (void)args;
+    return tw__in_lasting() ? (int64_t)tw__tracing->node_count : -1;
+}
+
+TW_METHOD(metric_result_begins, "keras.metrics.Metric._result_begins(self: metric, since: int)",
+          "What is added from here on follows the updates since a call began.")
+{
+    return args->since >= 0 ? begin_result((size_t)args->since) : TW_OK;
+}
+
+TW_METHOD(metric_result_ends, "keras.metrics.Metric._result_ends(self: metric, since: int)", "Ends what _result_begins began.")
+{
+    if (args->since >= 0)
+        end_result();
+    return TW_OK;
 }
 
 TW_METHOD(mean_update_state, "keras.metrics.Mean.update_state(self: metric, values: tensor, sample_weight: tensor = None)", "Adds values.")
@@ -246,6 +277,24 @@ TW_CLASS(metrics_mean_metric_wrapper, "keras.metrics.MeanMetricWrapper(name: str
     .parent = &tw__class_metrics_mean, .size = sizeof(tw_metric), .init = wrapper_init,
     .doc = "The mean of a function of labels and predictions; the base of such metrics.");
 
+/* Both in the metric's dtype, and of ranks that fit: two new references. */
+static tw_status match(const tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor **labels, tw_tensor **predictions)
+{
+    tw_auto tw_tensor *cast_labels = tw__cast(y_true, metric->layer.dtype);
+    tw_auto tw_tensor *cast_predictions = cast_labels ? tw__cast(y_pred, metric->layer.dtype) : NULL;
+    return cast_predictions ? tw__match_ranks(cast_labels, cast_predictions, labels, predictions) : tw__error_status();
+}
+
+/* Adds what a function gave, which may have a mask: classes that are ignored. */
+static tw_status add_values(tw_metric *metric, tw_tensor *values, tw_tensor *sample_weight)
+{
+    if (!tw__mask_of(values))
+        return update(metric, values, sample_weight);
+    tw_auto tw_tensor *mask = tw__cast(tw__mask_of(values), values->dtype);
+    tw_auto tw_tensor *weights = mask ? tw__mask_weights(sample_weight, mask) : NULL;
+    return weights ? update(metric, values, weights) : tw__error_status();
+}
+
 static tw_status update_wrapped(tw_metric *metric, tw_tensor *y_true, tw_tensor *y_pred, tw_tensor *sample_weight)
 {
     const tw__metric_methods *methods = tw__methods(metric);
@@ -253,18 +302,26 @@ static tw_status update_wrapped(tw_metric *metric, tw_tensor *y_true, tw_tensor 
         return methods->update(metric, y_true, y_pred, sample_weight);
     if (!tw__is(metric, &tw__class_metrics_mean_metric_wrapper) || !methods->values)
         return tw__fail(TW_NOT_IMPLEMENTED_ERROR, "%s.update_state: must be implemented in subclasses", tw_class_name(metric));
-    tw_tensor *labels = tw__cast(y_true, metric->layer.dtype), *predictions = labels ? tw__cast(y_pred, metric->layer.dtype) : NULL;
-    tw_tensor *matched_labels = NULL, *matched_predictions = NULL, *values = NULL;
-    if (predictions && tw__match_ranks(labels, predictions, &matched_labels, &matched_predictions) == TW_OK)
-        values = methods->values(metric, matched_labels, matched_predictions);
-    tw_tensor *mask = values && tw__mask_of(values) ? tw__cast(tw__mask_of(values), values->dtype) : NULL; /* classes that are ignored */
-    tw_tensor *weights = mask ? tw__mask_weights(sample_weight, mask) : tw_retain(sample_weight);
-    bool good = values && (!tw__mask_of(values) || weights);
-    tw_status status = good ? update(metric, values, weights) : tw__error_status();
-    void *made[] = { labels, predictions, matched_labels, matched_predictions, values, mask, weights };
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        tw_release(made[i]);
-    return status;
+    tw_auto tw_tensor *labels = NULL, *predictions = NULL;
+    TW_TRY(match(metric, y_true, y_pred, &labels, &predictions));
+    tw_auto tw_tensor *values = methods->values(metric, labels, predictions);
+    return values ? add_values(metric, values, sample_weight) : tw__error_status();
+}
+
+TW_METHOD(wrapper_match, "keras.metrics.MeanMetricWrapper._match(self: metric, y_true: tensor, y_pred: tensor) -> tensors",
+          "Labels and predictions as the function gets them.")
+{
+    tw_tensors pair = { tw__alloc_zero(2 * sizeof(tw_tensor *)), 2 };
+    if (pair.items && match(args->self, args->y_true, args->y_pred, &pair.items[0], &pair.items[1]) == TW_OK)
+        return pair;
+    tw_tensors_free(&pair);
+    return (tw_tensors){ NULL, 0 };
+}
+
+TW_METHOD(wrapper_add, "keras.metrics.MeanMetricWrapper._add(self: metric, values: tensor, sample_weight: tensor = None)",
+          "Adds what the function gave.")
+{
+    return add_values(args->self, args->values, args->sample_weight);
 }
 
 TW_METHOD(metric_update,

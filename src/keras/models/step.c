@@ -153,8 +153,7 @@ static tw_status add_output(tw__trainer *t, int i, tw_tensor *y, tw_tensor *pred
     if (status == TW_OK) {
         bool outer = tw__losses_of_parts;
         tw__losses_of_parts = true;
-        value = tw__impl_loss_call(&(tw_loss_call_args){
-            .self = t->losses[i], .y_true = m.y, .y_pred = m.prediction, .sample_weight = m.weight });
+        value = tw__loss_of(t->losses[i], m.y, m.prediction, m.weight);
         tw__losses_of_parts = outer;
         status = value ? TW_OK : tw__error_status();
     }

@@ -65,7 +65,7 @@ static tw_value object_entry(void *object)
     }
     if (tw__foreign_object.serialize && (tw__foreign_object.serialize(object, &own) || tw_error_code() != TW_OK)) {
         const char *name = tw__value_text(&own, "class_name"), *registered = tw__value_text(&own, "registered_name");
-        bool function = name && (strcmp(name, "LossFunctionWrapper") == 0 || strcmp(name, "FunctionMetric") == 0);
+        bool function = name && (strcmp(name, "LossFunctionWrapper") == 0 || strcmp(name, "MeanMetricWrapper") == 0);
         const tw_value *config = tw__value_get(&own, "config");
         tw_value entry = { .kind = TW_VALUE_NONE };
         if (function)

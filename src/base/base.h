@@ -177,6 +177,7 @@ tw_status tw__file_link(tw__file_writer *writer, const char *path);
 tw_status tw__file_place(tw__file_writer *writer, const char *path);
 /* Removes the temporaries in `directory` whose writers are dead. `dead` may be NULL; it is called before, with the name that was to be. */
 void tw__file_sweep(const char *directory, void (*dead)(void *context, const char *name), void *context);
+bool tw__file_is_temporary(const char *name); /* whether a writer's temporary would have such a name */
 /* Waits (a few seconds at most) until nobody else holds the directory's lock; for tw__directory_unlock. */
 int tw__directory_lock(const char *path);
 void tw__directory_unlock(int lock);

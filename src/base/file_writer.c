@@ -239,6 +239,12 @@ static bool is_temporary(const char *name, size_t *size)
     return strspn(name + whole - RANDOM_SIZE, "0123456789abcdefghijklmnopqrstuvwxyz") == RANDOM_SIZE;
 }
 
+bool tw__file_is_temporary(const char *name)
+{
+    size_t size;
+    return is_temporary(name, &size);
+}
+
 /* Removes the temporaries of dead writers: all, or those that were to become `only`. Gives how many entries the directory has. */
 static size_t sweep(const char *directory, const char *only, void (*dead)(void *context, const char *name), void *context)
 {

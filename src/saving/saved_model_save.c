@@ -5,9 +5,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -228,7 +228,7 @@ static bool is_own(const char *name)
         if (strcmp(name, names[i]) == 0)
             return true;
     }
-    return false;
+    return tw__file_is_temporary(name); /* of a writer that died */
 }
 
 /* What is no part of a SavedModel goes back to where it was. */
@@ -264,7 +264,20 @@ static tw_status put_in_place(const char *made, const char *target)
     return status;
 }
 
-/* Directories that a process left there when it was killed: what was no SavedModel's goes to the target, the rest away. */
+/* Takes the lock of a directory that a save works in; -1: another save holds it, or it is gone. */
+static int lock_made(const char *path)
+{
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor >= 0 && (flock(descriptor, LOCK_EX | LOCK_NB) != 0 || fstat(descriptor, &status) != 0 || status.st_nlink == 0)) {
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+
+/* Directories that a save left there when it was killed, which nobody holds the lock of: what was no SavedModel's goes to the target, the rest
+ * away. */
 static void sweep(const char *target, const char *parent)
 {
     DIR *list = opendir(*parent ? parent : ".");
@@ -274,13 +287,13 @@ static void sweep(const char *target, const char *parent)
         int number, used = 0;
         bool ours = strncmp(entry->d_name, tw__path_name(target), size) == 0 &&
                     sscanf(entry->d_name + size, ".tmp-%ld-%d%n", &process, &number, &used) == 2 && !entry->d_name[size + (size_t)used];
-        if (!ours || process <= 0 || kill((pid_t)process, 0) == 0 || errno != ESRCH)
-            continue;
-        char *path = tw__path_join(parent, entry->d_name);
-        if (path) {
+        char *path = ours ? tw__path_join(parent, entry->d_name) : NULL;
+        int lock = path ? lock_made(path) : -1;
+        if (lock >= 0) {
             move_others(path, target);
             if (tw_gfile_rmtree(path) != TW_OK)
                 tw_clear_error(); /* the next one may */
+            close(lock);
         }
         tw__free(path);
     }
@@ -288,14 +301,20 @@ static void sweep(const char *target, const char *parent)
         closedir(list);
 }
 
-/* A new directory beside the target. */
-static char *make_beside(const char *target)
+/* A new directory beside the target, and its lock (-1: a file system without locks). A sweep may take it for a dead one in the moment before the
+ * lock: then another is made. */
+static char *make_beside(const char *target, int *lock)
 {
     for (int i = 0; i < 1000; i++) {
         char *path = tw__format("%s.tmp-%ld-%d", target, (long)getpid(), i);
-        if (!path || mkdir(path, 0777) == 0)
+        int number = !path || mkdir(path, 0777) == 0 ? 0 : errno;
+        if (path && !number) {
+            *lock = lock_made(path);
+            if (*lock < 0 && !tw__path_exists(path))
+                number = EEXIST;
+        }
+        if (!number)
             return path;
-        int number = errno;
         if (number != EEXIST)
             tw__fail_errno(number, "can't make the directory", path);
         tw__free(path);
@@ -315,7 +334,8 @@ static tw_status save_walked(const tw__walk *walk, tw_saved_object *signatures, 
     tw_status status = parent ? TW_OK : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK && *parent)
         status = tw__make_directories(parent);
-    char *made = status == TW_OK ? make_beside(target) : NULL;
+    int lock = -1;
+    char *made = status == TW_OK ? make_beside(target, &lock) : NULL;
     if (status == TW_OK)
         status = made ? TW_OK : tw__error_status();
     if (status == TW_OK) {
@@ -331,6 +351,8 @@ static tw_status save_walked(const tw__walk *walk, tw_saved_object *signatures, 
             tw__error_restore(kept);
         }
     }
+    if (lock >= 0)
+        close(lock);
     tw__free(target);
     tw__free(parent);
     tw__free(made);

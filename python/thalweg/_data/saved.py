@@ -6,8 +6,6 @@ from thalweg._data import structure
 from thalweg._data.dataset import AUTOTUNE, finish, rows
 from thalweg._data.function import Traced
 
-_SPEC = "dataset_spec.pb"
-
 
 def save(dataset, path, compression, shard_func, checkpoint_args):
     if checkpoint_args is not None:
@@ -20,9 +18,8 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
         return tf.constant(0, tf.int64) if shard_func is None else tf.cast(shard_func(*element), tf.int64)
     shard_of.autograph_do_not_convert = shard_func is None
     traced = Traced(shard_of, "save", dataset.element_spec)
-    tf.io.gfile.makedirs(path)
-    tf.io.write_file(os.path.join(path, _SPEC), tf.data._structure_bytes(dataset.element_spec))
-    made = finish(rows._SaveDataset(dataset, path, traced.graph_function, shard_func is not None, compression or ""), dataset.element_spec, exact=True)
+    spec = tf.data._structure_bytes(dataset.element_spec)
+    made = finish(rows._SaveDataset(dataset, path, traced.graph_function, shard_func is not None, compression or "", spec), dataset.element_spec, exact=True)
     for _ in made:
         pass
 
@@ -30,10 +27,7 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
 def load(path, element_spec, compression, reader_func):
     path = os.fsdecode(path)
     if element_spec is None:
-        file = os.path.join(path, _SPEC)
-        if not tf.io.gfile.exists(file):
-            raise tf.errors.NotFoundError(None, None, "%s; No such file or directory" % file)
-        element_spec = tf.data._structure_of(tf.io.read_file(file))
+        element_spec = tf.data._structure_of(tf.data._saved_spec(path))
     if reader_func is None:
         def reader_func(datasets):
             return datasets.interleave(lambda shard: shard, cycle_length=os.cpu_count() or 1, num_parallel_calls=AUTOTUNE)

@@ -2,6 +2,10 @@
  *
  *     PATH/snapshot.metadata                     {2 run, 3 time in microseconds, 4 version, 5 dtypes, 6 number of elements, 1000 finalized}
  *     PATH/RUN/00000000.shard/00000000.snapshot  records (perhaps compressed): a TensorProto for each component of each element
+ *     PATH/RUN/dataset_spec.pb                   the structure of the elements, which is read if it is there, and
+ *     PATH/dataset_spec.pb                       the same where TensorFlow looks for it
+ *
+ * The metadata come last: before that the old dataset is whole. While a run is written a temporary `.RUN.thalweg-…` says that its writer lives.
  *
  * A function of an element chooses its shard; loading gives a function the dataset of the shards' datasets. */
 #include <glob.h>
@@ -16,6 +20,7 @@
 #include "rows.h"
 
 enum { VERSION = 2, SHARDS_LIMIT = 100000 };
+static const char SPEC[] = "dataset_spec.pb";
 
 typedef struct saved_dataset {
     tw__dataset base;
@@ -23,6 +28,7 @@ typedef struct saved_dataset {
     tw__compression compression;
     tw__data_function f;
     bool shards; /* f tells the shard of an element */
+    tw_tensor *spec; /* while saving: the structure's bytes; or NULL */
     int64_t count; /* of elements, as the metadata say */
 } saved_dataset;
 
@@ -34,6 +40,7 @@ typedef struct shard {
 typedef struct saved_cursor {
     tw__cursor base;
     uint64_t run;
+    tw__file_writer *alive; /* while a run is not whole */
     shard *open;
     size_t count, capacity;
     int64_t elements;
@@ -47,12 +54,34 @@ static void saved_destroy(void *self)
 {
     saved_dataset *dataset = self;
     tw__free(dataset->path);
+    tw_release(dataset->spec);
     tw__data_function_end(&dataset->f);
+}
+
+static void remove_run(const char *path, const char *name)
+{
+    char *run = *name && !name[strspn(name, "0123456789")] ? tw__path_join(path, name) : NULL;
+    tw__saved_error kept = tw__error_take();
+    if (run && tw__path_exists(run) && tw_gfile_rmtree(run) != TW_OK)
+        tw_clear_error(); /* the next save may */
+    tw__error_restore(kept);
+    tw__free(run);
+}
+
+static void run_name(const saved_cursor *c, char name[24])
+{
+    snprintf(name, 24, "%llu", (unsigned long long)c->run);
 }
 
 static void saved_stop(tw__cursor *cursor)
 {
     saved_cursor *c = (saved_cursor *)cursor;
+    if (c->alive) {
+        char name[24];
+        run_name(c, name);
+        remove_run(((const saved_dataset *)cursor->dataset)->path, name);
+        tw__file_abandon(c->alive);
+    }
     for (size_t i = 0; i < c->count; i++)
         tw__record_abandon(c->open[i].writer);
     tw__free(c->open);
@@ -61,7 +90,73 @@ static void saved_stop(tw__cursor *cursor)
         tw__record_close(&c->records);
 }
 
+/* ---- the metadata ---- */
+
+static tw_status damaged(const char *path)
+{
+    return tw__fail(TW_DATA_LOSS, "%s is no metadata of a saved dataset", path);
+}
+
+/* The metadata's run, for tw__free. */
+static tw_status read_metadata(saved_dataset *self, char **run)
+{
+    char *path = tw__path_join(self->path, "snapshot.metadata");
+    size_t size = 0;
+    char *bytes = path ? tw__file_read_all(path, 1 << 20, &size) : NULL;
+    tw_status status = bytes ? TW_OK : tw__error_status();
+    bool finalized = false;
+    tw__proto proto = tw__proto_read(bytes, size);
+    tw__proto_field field;
+    while (status == TW_OK && tw__proto_next(&proto, &field)) {
+        if (field.number == 2 && field.wire == TW_WIRE_BYTES) {
+            tw__free(*run);
+            *run = tw__strndup((const char *)field.data, field.size);
+        } else if (field.number == 6 && field.wire == TW_WIRE_VARINT) {
+            self->count = (int64_t)field.value;
+        } else if (field.number == 1000) {
+            finalized = field.value != 0;
+        }
+    }
+    if (status == TW_OK && (proto.failed || !*run || strchr(*run, '/')))
+        status = damaged(path);
+    if (status == TW_OK && !finalized)
+        status = tw__fail(TW_FAILED_PRECONDITION, "%s: the dataset was not saved to its end", self->path);
+    tw__free(path);
+    tw__free(bytes);
+    return status;
+}
+
 /* ---- saving ---- */
+
+static tw_status write_whole(const char *folder, const char *name, const void *data, size_t size)
+{
+    char *path = tw__path_join(folder, name);
+    tw__file_writer *file = path ? tw__file_create(path) : NULL;
+    tw_status status = file ? tw__file_write(file, data, size) : tw__error_status();
+    if (status == TW_OK)
+        status = tw__file_commit(file);
+    else
+        tw__file_abandon(file);
+    tw__free(path);
+    return status;
+}
+
+static tw_status write_spec(const saved_dataset *self, const saved_cursor *c)
+{
+    if (!self->spec)
+        return TW_OK;
+    tw_string text = tw_tensor_string_at(self->spec, 0);
+    char name[24];
+    run_name(c, name);
+    char *folder = tw__path_join(self->path, name);
+    tw_status status = folder ? tw__make_directories(folder) : tw__error_status();
+    if (status == TW_OK)
+        status = write_whole(folder, SPEC, text.data, text.size);
+    if (status == TW_OK)
+        status = write_whole(self->path, SPEC, text.data, text.size);
+    tw__free(folder);
+    return status;
+}
 
 static tw_status write_metadata(const saved_dataset *self, const saved_cursor *c)
 {
@@ -69,7 +164,8 @@ static tw_status write_metadata(const saved_dataset *self, const saved_cursor *c
     char run[24];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    tw__proto_add_bytes(&text, 2, run, (size_t)snprintf(run, sizeof run, "%llu", (unsigned long long)c->run));
+    run_name(c, run);
+    tw__proto_add_bytes(&text, 2, run, strlen(run));
     tw__proto_add_varint(&text, 3, (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
     tw__proto_add_varint(&text, 4, VERSION);
     for (int i = 0; i < self->base.count; i++)
@@ -78,14 +174,7 @@ static tw_status write_metadata(const saved_dataset *self, const saved_cursor *c
     if (c->elements)
         tw__proto_add_varint(&text, 6, (uint64_t)c->elements);
     tw__proto_add_varint(&text, 1000, 1);
-    char *path = tw__path_join(self->path, "snapshot.metadata");
-    tw__file_writer *file = path && !text.failed && !types.failed ? tw__file_create(path) : NULL;
-    tw_status status = file ? tw__file_write(file, text.data, text.size) : tw__error_status();
-    if (status == TW_OK)
-        status = tw__file_commit(file);
-    else
-        tw__file_abandon(file);
-    tw__free(path);
+    tw_status status = !text.failed && !types.failed ? write_whole(self->path, "snapshot.metadata", text.data, text.size) : tw__error_status();
     tw__text_free(&text);
     tw__text_free(&types);
     return status;
@@ -130,14 +219,40 @@ static tw_status save_element(saved_cursor *c, const saved_dataset *self, tw_ten
     return status == TW_OK ? tw__record_relieve(writer) : status;
 }
 
+typedef struct dead_runs {
+    const char *path, *current; /* the run that the metadata tell; or NULL */
+} dead_runs;
+
+static void clean_after_dead(void *context, const char *name)
+{
+    const dead_runs *runs = context;
+    if (!runs->current || strcmp(name, runs->current) != 0) /* else it died when all was done */
+        remove_run(runs->path, name);
+}
+
+static tw_status begin_run(saved_cursor *c, const saved_dataset *self)
+{
+    char name[24], *current = NULL;
+    c->run = tw__random_entropy() | 1;
+    TW_TRY(tw__make_directories(self->path));
+    saved_dataset old = { .path = self->path };
+    if (read_metadata(&old, &current) != TW_OK)
+        tw_clear_error(); /* there is none */
+    tw__file_sweep(self->path, clean_after_dead, &(dead_runs){ self->path, current });
+    tw__free(current);
+    run_name(c, name);
+    char *path = tw__path_join(self->path, name);
+    c->alive = path ? tw__file_create(path) : NULL;
+    tw__free(path);
+    return c->alive ? TW_OK : tw__error_status();
+}
+
 static tw_status save_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     saved_cursor *c = (saved_cursor *)cursor;
     const saved_dataset *self = (const saved_dataset *)cursor->dataset;
-    if (!c->run) {
-        c->run = tw__random_entropy() | 1;
-        TW_TRY(tw__make_directories(self->path));
-    }
+    if (!c->run)
+        TW_TRY(begin_run(c, self));
     TW_TRY(tw__cursor_next(cursor->input, element, end));
     if (!*end) {
         tw_status status = save_element(c, self, element);
@@ -147,7 +262,13 @@ static tw_status save_next(tw__cursor *cursor, tw_tensor **element, bool *end)
     }
     while (c->count)
         TW_TRY(tw__record_finish(c->open[--c->count].writer));
-    return write_metadata(self, c);
+    if (!c->alive) /* it was asked again */
+        return TW_OK;
+    TW_TRY(write_spec(self, c));
+    TW_TRY(write_metadata(self, c));
+    tw__file_abandon(c->alive);
+    c->alive = NULL;
+    return TW_OK;
 }
 
 static const tw__dataset_kind save_kind = {
@@ -195,48 +316,39 @@ static tw_status save_init(void *self, const void *arguments)
                               TW_A_BOOL("use_shard_func", args->use_shard_func) };
     tw_status status = inputs ? tw__dataset_apply(self, &tw__op_SaveDatasetV2, inputs, count, attrs, 3, input->specs, input->count) : tw__error_status();
     tw__free(inputs);
+    saved_dataset *made = status == TW_OK && args->spec ? (saved_dataset *)tw__dataset_of("Dataset.save", ((struct tw_dataset *)self)->variant) : NULL;
+    if (made)
+        made->spec = tw_retain(args->spec);
     return status;
 }
 
 TW_CLASS(dataset_save,
          "data._SaveDataset(input_dataset: dataset, path: tensor<string>, shard_func: function, use_shard_func: bool = False, "
-         "compression: str = None) -> dataset",
+         "compression: str = None, spec: tensor<string> = None) -> dataset",
          TW_STEP(save_init), .doc = "The elements, which are written into files while they are asked for, into the shards that a function tells.");
 
 /* ---- loading ---- */
 
-static tw_status damaged(const char *path)
+TW_API(dataset_saved_spec, "data._saved_spec(path: str) -> tensor", "The bytes that tell the structure of a saved dataset's elements.")
 {
-    return tw__fail(TW_DATA_LOSS, "%s is no metadata of a saved dataset", path);
-}
-
-/* The metadata's run, for tw__free. */
-static tw_status read_metadata(saved_dataset *self, char **run)
-{
-    char *path = tw__path_join(self->path, "snapshot.metadata");
+    saved_dataset self = { .path = (char *)(uintptr_t)args->path };
+    char *run = NULL;
+    bool whole = read_metadata(&self, &run) == TW_OK;
+    if (!whole)
+        tw_clear_error(); /* loading tells */
+    char *folder = whole ? tw__path_join(args->path, run) : NULL, *path = folder ? tw__path_join(folder, SPEC) : NULL;
+    if (!path || !tw__path_exists(path)) {
+        tw__free(path);
+        path = tw__path_join(args->path, SPEC);
+    }
     size_t size = 0;
     char *bytes = path ? tw__file_read_all(path, 1 << 20, &size) : NULL;
-    tw_status status = bytes ? TW_OK : tw__error_status();
-    bool finalized = false;
-    tw__proto proto = tw__proto_read(bytes, size);
-    tw__proto_field field;
-    while (status == TW_OK && tw__proto_next(&proto, &field)) {
-        if (field.number == 2 && field.wire == TW_WIRE_BYTES) {
-            tw__free(*run);
-            *run = tw__strndup((const char *)field.data, field.size);
-        } else if (field.number == 6 && field.wire == TW_WIRE_VARINT) {
-            self->count = (int64_t)field.value;
-        } else if (field.number == 1000) {
-            finalized = field.value != 0;
-        }
-    }
-    if (status == TW_OK && (proto.failed || !*run || strchr(*run, '/')))
-        status = damaged(path);
-    if (status == TW_OK && !finalized)
-        status = tw__fail(TW_FAILED_PRECONDITION, "%s: the dataset was not saved to its end", self->path);
-    tw__free(path);
+    tw_tensor *result = bytes ? tw_tensor_string(bytes, size) : NULL;
     tw__free(bytes);
-    return status;
+    tw__free(path);
+    tw__free(folder);
+    tw__free(run);
+    return result;
 }
 
 /* The next file of the shard; *end: there is none. */

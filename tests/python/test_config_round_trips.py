@@ -162,3 +162,15 @@ def test_file(key, file, tmp_path):
     values = [tf.cast(v, s.dtype) for v, s in zip(cases.inputs_of(LAYERS[key][0], LAYERS[key][2]), model.inputs)]
     y = loaded(values if len(values) > 1 else values[0])
     np.testing.assert_allclose(np.asarray(y).ravel()[:24], GOLDEN["layers"][key]["output"], rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("key", [key for key in WHOLE if GOLDEN["layers"][key]["shapes"]])
+def test_gradients_are_dense(key):
+    """All but those of Embedding's rows: slices are clipped before their rows are summed, so that steps would differ from TensorFlow's."""
+    name, _, shapes = LAYERS[key]
+    model = cases.model_of(tf, *LAYERS[key])
+    values = cases.inputs_of(name, shapes)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(tf.cast(model(values if len(values) > 1 else values[0], training=True), tf.float32)))
+    for gradient in tape.gradient(loss, model.trainable_variables):
+        assert gradient is None or isinstance(gradient, tf.IndexedSlices) == (name == "Embedding")

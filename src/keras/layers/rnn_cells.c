@@ -164,11 +164,15 @@ static tw_status lstm_step(tw__cell *cell, tw_tensor *x, tw_tensor *h, tw_tensor
     return next[0] && next[1] ? TW_OK : tw__error_status();
 }
 
-/* Row `row` of a matrix. */
-static tw_tensor *row_of(tw_tensor *matrix, int row)
+/* Row `row` of the two of a bias. Its gradient is dense, as Keras's: one of gathered rows would be clipped before its parts are summed. */
+static tw_tensor *row_of(tw_tensor *bias, int row)
 {
-    tw_auto tw_tensor *index = tw_tensor_int(row), *axis = tw_tensor_int(0);
-    return index && axis ? tw__call(&tw__op_GatherV2, TW_IN(matrix, index, axis), 3, NULL, 0) : NULL;
+    tw_tensor *rows[2] = { 0 };
+    int made = 2;
+    if (tw__apply(&tw__op_Unpack, &bias, 1, TW_WITH(TW_A_INT("num", 2), TW_A_INT("axis", 0)), 2, rows, &made) != TW_OK)
+        return NULL;
+    tw_release(rows[1 - row]);
+    return rows[row];
 }
 
 /* Columns [from, from + count) of a matrix. */

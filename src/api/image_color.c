@@ -1,6 +1,7 @@
 /* tf.image: brightness, contrast, colours, and what is random about them. */
 #include "api/image.h"
 #include "api/random.h"
+#include "graph/graph.h"
 #include "rows.h"
 
 /* ---- adjusting ---- */
@@ -83,11 +84,20 @@ TW_API(image_adjust_jpeg_quality, "image.adjust_jpeg_quality(image: tensor, jpeg
     return tw__image_adjust_jpeg_quality(args->image, args->jpeg_quality);
 }
 
+/* The rank less a number, as a vector of one; of the shape's own size, if the rank is not known. */
+static tw_tensor *rank_less(tw_tensor *shape, int rank, int32_t less)
+{
+    if (rank >= 0)
+        return tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ rank - less });
+    tw_auto tw_tensor *size = TW_UNARY(Shape, shape), *number = tw_tensor_new(TW_INT32, TW_SHAPE(1), &less);
+    return size && number ? TW_BINARY(Sub, size, number) : NULL;
+}
+
 TW_API(image_per_image_standardization, "image.per_image_standardization(image: tensor) -> tensor",
        "Each image less its mean, divided by its standard deviation (or 1 / sqrt(number of values), if that is more).")
 {
     tw_tensor *image = args->image;
-    if (image->shape.rank < 3) {
+    if (image->shape.rank >= 0 && image->shape.rank < 3) {
         tw__fail(TW_VALUE_ERROR, "image must be at least three-dimensional, got shape %s", tw__shape_text(&image->shape));
         return NULL;
     }
@@ -97,7 +107,7 @@ TW_API(image_per_image_standardization, "image.per_image_standardization(image: 
     tw_auto tw_tensor *mean = real ? tw__reduce_axes(&tw__op_Mean, real, axes, true) : NULL;
     tw_auto tw_tensor *away = mean ? TW_BINARY(Sub, real, mean) : NULL, *squares = away ? TW_UNARY(Square, away) : NULL;
     tw_auto tw_tensor *variance = squares ? tw__reduce_axes(&tw__op_Mean, squares, axes, true) : NULL;
-    tw_auto tw_tensor *shape = TW_UNARY(Shape, image), *last = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ image->shape.rank - 3 });
+    tw_auto tw_tensor *shape = TW_UNARY(Shape, image), *last = shape ? rank_less(shape, image->shape.rank, 3) : NULL;
     tw_auto tw_tensor *three = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 3 }), *axis = tw__image_number(0);
     tw_auto tw_tensor *sides = shape && last && three ? tw__call(&tw__op_Slice, TW_IN(shape, last, three), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *count = sides && axis ? TW_BINARY(Prod, sides, axis) : NULL, *number = count ? tw_cast(count, dtype) : NULL;
@@ -106,6 +116,19 @@ TW_API(image_per_image_standardization, "image.per_image_standardization(image: 
 }
 
 /* ---- colour spaces ---- */
+
+/* What is known of images with other channels than they had. Takes `made`. */
+static tw_tensor *of_channels(tw_tensor *made, const tw_tensor *images, int64_t channels)
+{
+    tw_shape known = images->shape;
+    if (!made || !made->node || known.rank < 1)
+        return made;
+    known.dims[known.rank - 1] = channels;
+    if (tw__symbolic_refine(made, &known) == TW_OK)
+        return made;
+    tw_release(made);
+    return NULL;
+}
 
 /* The last axis of three, multiplied by a matrix of three rows. */
 static tw_tensor *mix(tw_tensor *images, const float *matrix, int64_t columns)
@@ -118,20 +141,20 @@ static tw_tensor *mix(tw_tensor *images, const float *matrix, int64_t columns)
     flat = rows ? TW_BINARY(Reshape, images, rows) : NULL;
     tw_auto tw_tensor *product = flat ? TW_BINARY(MatMul, flat, cast) : NULL;
     tw_auto tw_tensor *shape = tw__shape_as_tensor(images, TW_INT32), *from = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ 0 });
-    tw_auto tw_tensor *size = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ images->shape.rank - 1 });
+    tw_auto tw_tensor *size = shape ? rank_less(shape, images->shape.rank, 1) : NULL;
     tw_auto tw_tensor *front = shape && from && size ? tw__call(&tw__op_Slice, TW_IN(shape, from, size), 3, NULL, 0) : NULL;
     tw_auto tw_tensor *last = tw_tensor_new(TW_INT32, TW_SHAPE(1), (int32_t[]){ (int32_t)columns }), *axis = tw__image_number(0);
     tw_auto tw_tensor *whole = front && last && axis ? tw__call(&tw__op_ConcatV2, TW_IN(front, last, axis), 3, NULL, 0) : NULL;
-    return product && whole ? TW_BINARY(Reshape, product, whole) : NULL;
+    return of_channels(product && whole ? TW_BINARY(Reshape, product, whole) : NULL, images, columns);
 }
 
 static bool three_channels(tw_tensor *images)
 {
     int rank = images->shape.rank;
-    if (rank >= 1 && (images->shape.dims[rank - 1] == 3 || images->shape.dims[rank - 1] < 0))
+    if (rank < 0 || (rank >= 1 && (images->shape.dims[rank - 1] == 3 || images->shape.dims[rank - 1] < 0)))
         return true;
     if (rank < 1)
-        tw__fail(TW_VALUE_ERROR, "images must have a known rank of at least 1");
+        tw__fail(TW_VALUE_ERROR, "images must have a rank of at least 1");
     else
         tw__fail(TW_VALUE_ERROR, "images must have 3 channels in the last dimension, got shape %s", tw__shape_text(&images->shape));
     return false;
@@ -149,6 +172,10 @@ TW_API(image_rgb_to_grayscale, "image.rgb_to_grayscale(images: tensor, name: str
 TW_API(image_grayscale_to_rgb, "image.grayscale_to_rgb(images: tensor, name: str = None) -> tensor", "One channel three times.")
 {
     int rank = args->images->shape.rank;
+    if (rank < 0) {
+        tw_auto tw_tensor *axis = tw__image_number(-1);
+        return axis ? tw__call(&tw__op_ConcatV2, TW_IN(args->images, args->images, args->images, axis), 4, NULL, 0) : NULL;
+    }
     if (rank < 1 || (args->images->shape.dims[rank - 1] >= 0 && args->images->shape.dims[rank - 1] != 1)) {
         tw__fail(TW_VALUE_ERROR, "Last dimension of a grayscale image should be size 1");
         return NULL;
@@ -157,7 +184,7 @@ TW_API(image_grayscale_to_rgb, "image.grayscale_to_rgb(images: tensor, name: str
     for (int i = 0; i < rank; i++)
         times[i] = i == rank - 1 ? 3 : 1;
     tw_auto tw_tensor *multiples = tw__ints_tensor(times, rank, TW_INT32);
-    return multiples ? TW_BINARY(Tile, args->images, multiples) : NULL;
+    return of_channels(multiples ? TW_BINARY(Tile, args->images, multiples) : NULL, args->images, 3);
 }
 
 TW_API(image_rgb_to_hsv, "image.rgb_to_hsv(images: tensor<float32>, name: str = None) -> tensor", "Hue, saturation and value of colours in [0, 1].")

@@ -3,6 +3,7 @@
 
 #include "api/image.h"
 #include "api/later.h"
+#include "graph/graph.h"
 #include "rows.h"
 
 /* ---- resizing ---- */
@@ -123,19 +124,42 @@ static bool has_sides(tw_tensor *image)
     return false;
 }
 
+/* The image, new; one of unknown rank is a single picture, as TensorFlow takes it. NULL: it has no sides. */
+static tw_tensor *with_sides(tw_tensor *image)
+{
+    if (image->shape.rank >= 0)
+        return has_sides(image) ? tw_retain(image) : NULL;
+    return tw__call(&tw__op_EnsureShape, &image, 1, TW_WITH(TW_A_SHAPE("shape", &TW_SHAPE(-1, -1, -1))), 1);
+}
+
 /* A side that is known, -1: not. */
 static int64_t side_of(const tw_tensor *image, int side)
 {
     return image->shape.dims[image->shape.rank == 4 ? side : side - 1];
 }
 
+/* What is known of images of another size (-1: not known): how many there are, and their channels. Takes `made`. */
+static tw_tensor *told(tw_tensor *made, const tw_tensor *image, int64_t height, int64_t width)
+{
+    tw_shape shape = image->shape;
+    if (!made || !made->node || shape.rank < 3)
+        return made;
+    shape.dims[shape.rank - 3] = height;
+    shape.dims[shape.rank - 2] = width;
+    if (tw__symbolic_refine(made, &shape) == TW_OK)
+        return made;
+    tw_release(made);
+    return NULL;
+}
+
 TW_API(image_crop_to_bounding_box,
        "image.crop_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
        "The part of images that begins at an offset and has a height and a width.")
 {
-    if (!has_sides(args->image))
+    tw_auto tw_tensor *image = with_sides(args->image);
+    if (!image)
         return NULL;
-    int64_t height = side_of(args->image, 1), width = side_of(args->image, 2);
+    int64_t height = side_of(image, 1), width = side_of(image, 2);
     const char *wrong = args->offset_width < 0                                                 ? "offset_width must be >= 0."
                         : args->offset_height < 0                                              ? "offset_height must be >= 0."
                         : args->target_width <= 0                                              ? "target_width must be > 0."
@@ -147,17 +171,18 @@ TW_API(image_crop_to_bounding_box,
         tw__fail(TW_VALUE_ERROR, "%s", wrong);
         return NULL;
     }
-    return tw__image_crop(args->image, tw__image_number(args->offset_height), tw__image_number(args->offset_width),
-                          tw__image_number(args->target_height), tw__image_number(args->target_width));
+    return told(tw__image_crop(image, tw__image_number(args->offset_height), tw__image_number(args->offset_width),
+                          tw__image_number(args->target_height), tw__image_number(args->target_width)), image, args->target_height, args->target_width);
 }
 
 TW_API(image_pad_to_bounding_box,
        "image.pad_to_bounding_box(image: tensor, offset_height: int, offset_width: int, target_height: int, target_width: int) -> tensor",
        "Images with zeros around them, of a height and a width, in which they lie at an offset.")
 {
-    if (!has_sides(args->image))
+    tw_auto tw_tensor *image = with_sides(args->image);
+    if (!image)
         return NULL;
-    int64_t height = side_of(args->image, 1), width = side_of(args->image, 2);
+    int64_t height = side_of(image, 1), width = side_of(image, 2);
     const char *wrong = args->offset_height < 0                                                 ? "offset_height must be >= 0"
                         : args->offset_width < 0                                                ? "offset_width must be >= 0"
                         : width >= 0 && args->target_width - args->offset_width < width       ? "width must be <= target - offset"
@@ -167,8 +192,8 @@ TW_API(image_pad_to_bounding_box,
         tw__fail(TW_VALUE_ERROR, "%s", wrong);
         return NULL;
     }
-    return tw__image_pad(args->image, tw__image_number(args->offset_height), tw__image_number(args->offset_width),
-                         tw__image_number(args->target_height), tw__image_number(args->target_width));
+    return told(tw__image_pad(image, tw__image_number(args->offset_height), tw__image_number(args->offset_width),
+                         tw__image_number(args->target_height), tw__image_number(args->target_width)), image, args->target_height, args->target_width);
 }
 
 /* max(floor(x / 2), 0). Takes. */
@@ -205,8 +230,9 @@ static bool positive(int64_t height, int64_t width)
 TW_API(image_resize_with_crop_or_pad, "image.resize_with_crop_or_pad(image: tensor, target_height: int, target_width: int) -> tensor",
        "The middle of images, or zeros around them, so that they get a height and a width.")
 {
-    return has_sides(args->image) && positive(args->target_height, args->target_width)
-               ? crop_or_pad(args->image, args->target_height, args->target_width)
+    tw_auto tw_tensor *image = with_sides(args->image);
+    return image && positive(args->target_height, args->target_width)
+               ? told(crop_or_pad(image, args->target_height, args->target_width), image, args->target_height, args->target_width)
                : NULL;
 }
 
@@ -223,9 +249,10 @@ TW_API(image_resize_with_pad,
        "image.resize_with_pad(image: tensor, target_height: int, target_width: int, method: str = bilinear, antialias: bool = False) -> tensor",
        "Images resized without a change of their ratio of sides, with zeros around them.")
 {
-    if (!has_sides(args->image) || !positive(args->target_height, args->target_width))
+    tw_auto tw_tensor *image = with_sides(args->image);
+    if (!image || !positive(args->target_height, args->target_width))
         return NULL;
-    tw_auto tw_tensor *height = NULL, *width = NULL, *h = tw__image_side(args->image, 1), *w = tw__image_side(args->image, 2);
+    tw_auto tw_tensor *height = NULL, *width = NULL, *h = tw__image_side(image, 1), *w = tw__image_side(image, 2);
     if (!h || !w)
         return NULL;
     /* In double, as TensorFlow does it: sides divided by the larger of the two ratios, rounded down. */
@@ -238,12 +265,13 @@ TW_API(image_resize_with_pad,
     height = rh ? tw_cast(rh, TW_INT32) : NULL;
     width = rw ? tw_cast(rw, TW_INT32) : NULL;
     tw_auto tw_tensor *size = height && width ? tw__image_pack(2, TW_IN(tw_retain(height), tw_retain(width))) : NULL;
-    tw_auto tw_tensor *resized = size ? tw__image_resize(args->image, size, args->method, false, args->antialias) : NULL;
+    tw_auto tw_tensor *resized = size ? tw__image_resize(image, size, args->method, false, args->antialias) : NULL;
     if (!resized)
         return NULL;
     tw_tensor *top = margin(rh, args->target_height);
     tw_tensor *left = margin(rw, args->target_width);
-    return tw__image_pad(resized, top, left, tw__image_number(args->target_height), tw__image_number(args->target_width));
+    tw_tensor *padded = tw__image_pad(resized, top, left, tw__image_number(args->target_height), tw__image_number(args->target_width));
+    return told(padded, image, args->target_height, args->target_width);
 }
 
 /* Where the central part of a side begins. */
@@ -274,7 +302,7 @@ TW_API(image_central_crop, "image.central_crop(image: tensor, central_fraction: 
         begin[i] = central_begin(args->image, i + 1, args->central_fraction);
         size[i] = TW_G2(Sub, tw__image_side(args->image, i + 1), TW_G2(Mul, begin[i] ? tw_retain(begin[i]) : NULL, tw__image_number(2)));
     }
-    return tw__image_crop(args->image, begin[0], begin[1], size[0], size[1]);
+    return told(tw__image_crop(args->image, begin[0], begin[1], size[0], size[1]), args->image, -1, -1);
 }
 
 /* ---- turns ---- */

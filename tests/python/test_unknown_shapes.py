@@ -1,8 +1,13 @@
 """Functions whose arguments have unknown dimensions or ranks while they are traced: values and gradients are those of eager calls."""
+import json
+import os
+
 import numpy as np
 import pytest
 
 import thalweg as tf
+
+import image_shape_cases
 
 RNG = np.random.RandomState(5)
 X = RNG.randn(3, 4, 5).astype(np.float32)
@@ -43,6 +48,13 @@ CASES = [
     case("image transpose", tf.image.transpose, IMAGES),
     *[case("rot90 %d" % k, lambda x, k=k: tf.image.rot90(x, k), IMAGES) for k in (1, 2, 3)],
     case("rot90 of one", tf.image.rot90, X),
+    case("crop or pad", lambda x: tf.image.resize_with_crop_or_pad(x, 2, 7), X),
+    case("resize with pad", lambda x: tf.image.resize_with_pad(x, 5, 6), X),
+    case("pad to a box", lambda x: tf.image.pad_to_bounding_box(x, 1, 2, 6, 7), X),
+    case("crop to a box", lambda x: tf.image.crop_to_bounding_box(x, 1, 1, 2, 3), X),
+    case("standardization", tf.image.per_image_standardization, IMAGES),
+    case("grayscale", lambda x: tf.image.rgb_to_grayscale(x[..., :3]), IMAGES),
+    case("colours of gray", lambda x: tf.image.grayscale_to_rgb(x[..., :1]), IMAGES),
     case("keras softmax", tf.keras.activations.softmax, X),
     case("entropy", lambda x, i: tf.nn.sparse_softmax_cross_entropy_with_logits(i, x), X, RNG.randint(0, 5, (3, 4))),
     case("entropy of distributions", lambda x, p: tf.nn.softmax_cross_entropy_with_logits(p, x), X, np.abs(X) / np.abs(X).sum(-1, keepdims=True)),
@@ -110,3 +122,10 @@ def test_equality_of_shapes_that_may_not_fit():
     f = tf.function(lambda t: (t == [1.0, 2.0, 3.0], t != [1.0, 2.0, 3.0]), input_signature=[tf.TensorSpec([None])])
     assert [v.numpy().tolist() for v in f(tf.constant([1.0, 0.0, 3.0]))] == [[True, False, True], [False, True, False]]
     assert [v.numpy().tolist() for v in f(tf.constant([1.0, 2.0]))] == [False, True]
+
+
+def test_static_shapes_of_pictures():
+    with open(os.path.join(os.path.dirname(__file__), "image_shapes.json")) as file:
+        expected = json.load(file)
+    found = image_shape_cases.run(tf)
+    assert [(f, e) for f, e in zip(found, expected) if f != e] == [] and len(found) == len(expected)

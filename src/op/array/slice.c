@@ -41,8 +41,10 @@ static tw_status slice_shape(tw__inference *inference)
         inference->out_shapes[0].rank = rank <= TW_MAX_RANK ? (int32_t)rank : -1;
         tw_shape partial; /* a size of -1 stands for all that is left, which is not known either */
         bool partly = tw__partial_input(inference, 2, &partial) && partial.rank == inference->out_shapes[0].rank;
+        const tw_tensor *given = inference->values[2];
+        bool known = given && given->data && given->count == inference->out_shapes[0].rank;
         for (int i = 0; i < inference->out_shapes[0].rank; i++)
-            inference->out_shapes[0].dims[i] = partly ? partial.dims[i] : -1;
+            inference->out_shapes[0].dims[i] = known ? tw_tensor_int_at(given, i) : partly ? partial.dims[i] : -1;
         return TW_OK;
     }
     return read_box(inference->op, in, inference->values[1], inference->values[2], first, &inference->out_shapes[0]);

@@ -1,4 +1,4 @@
-/* Pooling of volumes: plain loops for float and double; half and bfloat16 run as float. */
+/* Pooling of volumes: plain loops for float and double; half and bfloat16 run as float. Of equal largest elements of a window, each gets the gradient. */
 #include "kernel/kernel.h"
 #include "kernel/volume.h"
 
@@ -42,12 +42,16 @@ static void inside(const tw__volume *v, int axis, int64_t place, int64_t *first,
             result[out] = best;                                                                                                  \
         else if (p->kind == TW_VOLUME_MAX_BACK)                                                                                  \
             result[out] = chosen < 0 ? 0 : gradient[chosen];                                                                     \
-        else if (p->kind == TW_VOLUME_MAX_GRAD && chosen >= 0)                                                                   \
-            result[chosen] += gradient[out];                                                                                     \
-        for (int64_t z = first[0]; p->kind == TW_VOLUME_MEAN_GRAD && z < end[0]; z++) {                                          \
+        bool spreads = p->kind == TW_VOLUME_MEAN_GRAD || (p->kind == TW_VOLUME_MAX_GRAD && chosen >= 0);                         \
+        for (int64_t z = first[0]; spreads && z < end[0]; z++) {                                                                 \
             for (int64_t y = first[1]; y < end[1]; y++) {                                                                        \
-                for (int64_t x = first[2]; x < end[2]; x++)                                                                      \
-                    result[(((b * v->in[0] + z) * v->in[1] + y) * v->in[2] + x) * v->in_channels + c] += gradient[out] / (type)count; \
+                for (int64_t x = first[2]; x < end[2]; x++) {                                                                    \
+                    int64_t at = (((b * v->in[0] + z) * v->in[1] + y) * v->in[2] + x) * v->in_channels + c;                      \
+                    if (p->kind == TW_VOLUME_MEAN_GRAD)                                                                          \
+                        result[at] += gradient[out] / (type)count;                                                               \
+                    else if (input[at] == best)                                                                                  \
+                        result[at] += gradient[out];                                                                             \
+                }                                                                                                                \
             }                                                                                                                    \
         }                                                                                                                        \
     }

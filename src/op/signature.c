@@ -166,9 +166,10 @@ static void parse_default(cursor *c, tw__attr_def *attr)
         break;
     }
     case TW_ATTR_SHAPE: {
-        static const tw_shape unknown = { .rank = -1 };
-        attr->value.shape = &unknown;
-        c->bad |= !take(c, "unknown");
+        static const tw_shape unknown = { .rank = -1 }, scalar = { .rank = 0 };
+        bool empty = take(c, "[");
+        attr->value.shape = empty ? &scalar : &unknown;
+        c->bad |= !take(c, empty ? "]" : "unknown");
         break;
     }
     case TW_ATTR_INTS: {

@@ -42,7 +42,7 @@ def value(v, kind):
     if which == "f":
         return "%.6g" % v.f
     if which == "s":
-        return "'%s'" % v.s.decode().replace("\n", "\\n")  # a definition is one line
+        return "'%s'" % v.s.decode().replace("\n", "\\n").replace("\t", "\\t")  # a definition is one line
     if which == "type":
         return type_name(v.type)
     if which == "list":

@@ -76,4 +76,26 @@ add(mixed, dense=[("i", i, [3], None)], error="Key: i.  Can't parse serialized E
 for bad in (b"garbage", b"\x0a", one[:-1], one[:20]):
     add(bad, dense=[("i", i, [], 1)], error="Could not parse example input, value: '")
 add([[one]], dense=[("i", i, [], None)], error="Expected serialized to be a scalar or vector, got shape: [1,1]")
+
+
+def old(serialized, sparse=(), dense=(), error=None):
+    """The first forms: of a vector, or of one."""
+    defaults = [tf.constant(d[3], d[1]) if d[3] is not None else tf.zeros([0], d[1]) if d[1] != tf.string else tf.constant(none) for d in dense]
+    arguments = dict(serialized=tf.constant(serialized, tf.string), dense_defaults=defaults, sparse_types=[t for _, t in sparse], dense_shapes=[tf.TensorShape(d[2]) for d in dense],
+                     sparse_keys=[k.encode() for k, _ in sparse], dense_keys=[d[0].encode() for d in dense])
+    many = isinstance(serialized, list)
+    arguments.update({"names": tf.constant(none)} if many else {"num_sparse": len(sparse)})
+    op = "ParseExample" if many else "ParseSingleExample"
+    if error:
+        c.error(op, code="InvalidArgumentError", text=error, **arguments)
+    else:
+        c.add(op, **arguments)
+
+
+for serialized in (one, [one, two]):
+    if serialized is not one:
+        old(serialized, everything["sparse"], everything["dense"])
+    old(serialized, everything["sparse"])
+    old(serialized, (), everything["dense"])
+    old(serialized, (), [("q", f, [], None)], error="Feature: q (data type: float) is required but could not be found.")
 c.write()

@@ -67,6 +67,7 @@ for t in (tf.int32, tf.int64):
     case("VariableShape", {"input": values((2, 0, 3), tf.float32)}, attrs={"out_type": t})
     case("VariableShape", {"input": values((), tf.float32)}, attrs={"out_type": t})
 case("DestroyResourceOp", {"resource": values((2,), tf.float32)})
+case("DisableCopyOnRead", {"resource": values((2,), tf.float32)})
 
 # ---- rows
 for op in ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update"):
@@ -101,17 +102,24 @@ STEPS = [("GradientDescent", [], {"alpha": 0.1}, [{}]),
           [{"multiply_linear_by_lr": False}, {"multiply_linear_by_lr": True}]),
          ("Adadelta", ["accum", "accum_update"], {"lr": 0.1, "rho": 0.95, "epsilon": 1e-7}, [{}]),
          ("RMSProp", ["ms", "mom"], {"lr": 0.01, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-7}, [{}]),
-         ("CenteredRMSProp", ["mg", "ms", "mom"], {"lr": 0.01, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-7}, [{}])]
+         ("CenteredRMSProp", ["mg", "ms", "mom"], {"lr": 0.01, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-7}, [{}]),
+         ("ProximalGradientDescent", [], {"alpha": 0.1, "l1": 0.0, "l2": 0.2}, [{}]), ("ProximalGradientDescent", [], {"alpha": 0.1, "l1": 3.0, "l2": 0.2}, [{}]),
+         ("ProximalAdagrad", ["accum"], {"lr": 0.1, "l1": 0.0, "l2": 0.2}, [{}]), ("ProximalAdagrad", ["accum"], {"lr": 0.1, "l1": 3.0, "l2": 0.2}, [{}]),
+         ("AdagradDA", ["gradient_accumulator", "gradient_squared_accumulator"], {"lr": 0.1, "l1": 0.0, "l2": 0.2, "global_step": 3}, [{}]),
+         ("AdagradDA", ["gradient_accumulator", "gradient_squared_accumulator"], {"lr": 0.1, "l1": 0.3, "l2": 0.2, "global_step": 3}, [{}]),
+         ("AddSign", ["m"], {"lr": 0.1, "alpha": 1.5, "sign_decay": 0.9, "beta": 0.8}, [{}]),
+         ("PowerSign", ["m"], {"lr": 0.1, "logbase": 1.2, "sign_decay": 0.9, "beta": 0.8}, [{}]),
+         ("AdamWithAmsgrad", ["m", "v", "vhat"], {"beta1_power": 0.81, "beta2_power": 0.998, "lr": 0.01, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-7}, [{}])]
 for name, slots, numbers, flags in STEPS:
     op = "ResourceApply" + name
-    grad = "delta" if name == "GradientDescent" else "grad"
+    grad = "delta" if name.endswith("GradientDescent") else "grad"
 
     def step(d, shape, attrs, tolerance=None, grad_shape=None, slot_shape=None, number_shape=(), **expected):
         variables = {"var": values(shape, d)}
         for s in slots:  # the centered one needs ms > mg^2
             low, high = (0.0, 0.3) if s == "mg" else (0.5, 2.0)
             variables[s] = values(slot_shape if slot_shape is not None else shape, d, low, high)
-        inputs = {n: tf.cast(tf.fill(number_shape, v), d) for n, v in numbers.items()}
+        inputs = {n: tf.cast(tf.fill(number_shape, v), tf.int64 if n == "global_step" else d) for n, v in numbers.items()}
         inputs[grad] = values(grad_shape if grad_shape is not None else shape, d)
         case(op, variables, inputs, attrs, tolerance=tolerance, **expected)
 
@@ -122,13 +130,13 @@ for name, slots, numbers, flags in STEPS:
         step(tf.float32, (0,), f)
         step(tf.float32, (37,), f, 2e-6)
     step(tf.float32, (2,), flags[0], grad_shape=(3,), error=BAD, text="do not have the same shape")
-    step(tf.float32, (2,), flags[0], number_shape=(1,), error=BAD, text="is not a scalar")
+    step(tf.float32, (2,), flags[0], number_shape=(1,), error=BAD, text="scalar" if "Proximal" in name else "is not a scalar")
     if slots:
         step(tf.float32, (2,), flags[0], slot_shape=(3,), error=BAD, text="do not have the same shape")
 
 # ---- the same on some rows
 for name, slots, numbers, flags in STEPS:
-    if name in ("GradientDescent", "Adam", "AdaMax"):
+    if name in ("GradientDescent", "Adam", "AdaMax", "AddSign", "PowerSign", "AdamWithAmsgrad"):
         continue
     op = "ResourceSparseApply" + name
 
@@ -137,7 +145,7 @@ for name, slots, numbers, flags in STEPS:
         for s in slots:
             low, high = (0.0, 0.3) if s == "mg" else (0.5, 2.0)
             variables[s] = values(shape, d, low, high)
-        inputs = {n: tf.cast(v, d) for n, v in numbers.items()}
+        inputs = {n: tf.cast(v, tf.int64 if n == "global_step" else d) for n, v in numbers.items()}
         inputs["grad"] = values(grad_shape if grad_shape is not None else (len(indices),) + shape[1:], d)
         inputs["indices"] = tf.constant(indices, kind)
         case(op, variables, inputs, attrs, tolerance=tolerance, **expected)
@@ -147,7 +155,7 @@ for name, slots, numbers, flags in STEPS:
             rows(d, (4, 3), f, [2, 0], tolerance=3e-6 if d == tf.float32 else 1e-12)
         rows(tf.float32, (4,), f, [3, 1], tf.int64, tolerance=3e-6)
         rows(tf.float32, (4, 2), f, [])
-    range_text = "is not in [0, 4)" if name == "KerasMomentum" else "out of range"
+    range_text = "is not in [0, 4)" if name == "KerasMomentum" else "" if "Proximal" in name or name == "AdagradDA" else "out of range"
     rows(tf.float32, (4, 2), flags[0], [4], error=BAD, text=range_text)
     rows(tf.float32, (4, 2), flags[0], [-1], error=BAD, text=range_text)
     rows(tf.float32, (4, 2), flags[0], [1], grad_shape=(2, 2), error=BAD, text="grad must be the same size as indices in the first dimension")

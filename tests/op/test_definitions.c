@@ -42,8 +42,8 @@ static void add_default(tw__text *text, const tw__attr_def *attr)
     case TW_ATTR_STRING:
         tw__text_add(text, "'");
         for (const char *c = attr->value.s.data ? attr->value.s.data : ""; *c; c++) { /* a definition is one line */
-            if (*c == '\n')
-                tw__text_add(text, "\\n");
+            if (*c == '\n' || *c == '\t')
+                tw__text_add(text, *c == '\n' ? "\\n" : "\\t");
             else
                 tw__text_bytes(text, c, 1);
         }

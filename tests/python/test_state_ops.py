@@ -22,7 +22,9 @@ OPS = ["VarHandleOp", "ReadVariableOp", "AssignVariableOp", "AssignAddVariableOp
        "ResourceSparseApplyRMSProp", "ResourceSparseApplyCenteredRMSProp", "ResourceSparseApplyFtrl", "ResourceSparseApplyFtrlV2",
        "ResourceStridedSliceAssign", "ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub",
        "ResourceScatterNdMax", "ResourceScatterNdMin", "ResourceCountUpTo", "RngReadAndSkip", "RngSkip", "StatefulUniform", "StatefulUniformFullInt",
-       "StatefulUniformInt", "StatefulStandardNormalV2", "StatefulTruncatedNormal"]
+       "StatefulUniformInt", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "DisableCopyOnRead", "ResourceApplyProximalGradientDescent",
+       "ResourceApplyProximalAdagrad", "ResourceApplyAdagradDA", "ResourceApplyAddSign", "ResourceApplyPowerSign", "ResourceApplyAdamWithAmsgrad",
+       "ResourceSparseApplyProximalGradientDescent", "ResourceSparseApplyProximalAdagrad", "ResourceSparseApplyAdagradDA"]
 
 
 def run(case, variables):

@@ -5,10 +5,10 @@
 #include "kernel/simd.h"
 
 #include "kernel/kernel.h"
-#include "op/resource.h"
+#include "op/state/steps.h"
 #include "rows.h"
 
-enum { SLOTS_LIMIT = TW_RESOURCES_AT_ONCE, NUMBERS_LIMIT = TW_UPDATE_NUMBERS, GRAIN = 16384, TILE = 512 };
+enum { SLOTS_LIMIT = TW_RESOURCES_AT_ONCE, GRAIN = 16384, TILE = 512 };
 
 /* ---- running ---- */
 
@@ -17,7 +17,7 @@ typedef struct step_run {
     tw_dtype dtype;
     char *data[SLOTS_LIMIT];
     const char *grad;
-    double numbers[NUMBERS_LIMIT];
+    double numbers[TW_UPDATE_NUMBERS];
     bool flag;
 } step_run;
 
@@ -126,7 +126,7 @@ static void run_rows(step_run *r, const tw_tensor *indices, int64_t length)
     }
 }
 
-static tw_status apply_step(tw__kernel *kernel, const tw__update *s)
+tw_status tw__update_apply(tw__kernel *kernel, const tw__update *s)
 {
     tw__resource *slots[SLOTS_LIMIT];
     const tw_tensor *grad = kernel->inputs[s->grad];
@@ -157,53 +157,6 @@ static tw_status apply_step(tw__kernel *kernel, const tw__update *s)
     tw__resources_unlock(slots, s->slots);
     return status;
 }
-
-/* ---- the steps: per element, g is the gradient; numbers are of the elements' type ---- */
-
-#define LOOP(name, type, prepare, body)                                                                                           \
-    TW_CLONES static void name##_##type(void *const *slots, const void *grads, const double *given, int64_t count, bool flag)     \
-    {                                                                                                                             \
-        typedef type element __attribute__((unused));                                                                             \
-        element *var = slots[0];                                                                                                  \
-        const element *grad = grads;                                                                                              \
-        element number[NUMBERS_LIMIT];                                                                                            \
-        for (int k = 0; k < NUMBERS_LIMIT; k++)                                                                                   \
-            number[k] = (element)given[k];                                                                                        \
-        (void)flag;                                                                                                               \
-        prepare();                                                                                                                \
-        TW_INDEPENDENT                                                                                                            \
-        for (int64_t i = 0; i < count; i++) {                                                                                     \
-            element g = grad[i];                                                                                                  \
-            body();                                                                                                               \
-        }                                                                                                                         \
-    }
-#define STEP(name, slot_count, grad_input, flag_attr, prepare, body, ...)                                                         \
-    LOOP(name, float, prepare, body)                                                                                              \
-    LOOP(name, double, prepare, body)                                                                                             \
-    static const tw__update name##_step = { .slots = slot_count, .numbers = { __VA_ARGS__ },                                       \
-                                            .number_count = sizeof((int[]){ __VA_ARGS__ }) / sizeof(int), .grad = grad_input,      \
-                                            .flag = flag_attr, .float_loop = name##_float, .double_loop = name##_double };         \
-    static tw_status name##_compute(tw__kernel *kernel)                                                                           \
-    {                                                                                                                             \
-        return apply_step(kernel, &name##_step);                                                                                  \
-    }
-
-/* The same step for some rows of the variable. */
-#define ROWS(name, slot_count, grad_input, indices_input, flag_attr, ...)                                                         \
-    static tw_status name##_rows(tw__kernel *kernel)                                                                              \
-    {                                                                                                                             \
-        static const tw__update s = { .slots = slot_count, .numbers = { __VA_ARGS__ },                                                  \
-                                .number_count = sizeof((int[]){ __VA_ARGS__ }) / sizeof(int), .grad = grad_input,                 \
-                                .indices = indices_input, .flag = flag_attr, .float_loop = name##_float, .double_loop = name##_double }; \
-        return apply_step(kernel, &s);                                                                                            \
-    }
-
-#define STEP_ROW .shape = tw_shape_none, .stateful = true
-#define T_ATTR                                                                                                                 \
-    "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
-    "complex128, half, uint32, uint64}, "
-#define LOCKING "use_locking: bool = false"
-#define ROWS_ATTR T_ATTR "Tindices: {int32, int64}, " LOCKING
 
 #define DESCENT_PREPARE() element alpha = number[0]
 #define DESCENT_BODY() var[i] -= alpha * g

@@ -170,3 +170,13 @@ TW_OP(DestroyResourceOp,
     .inputs = "resource: resource", .attrs = "ignore_lookup_error: bool = true", .shape = tw_shape_none, .compute = destroy_compute,
     .stateful = true,
     .doc = "Drops a variable's value.");
+
+/* ---- DisableCopyOnRead ---- */
+
+static tw_status disable_compute(tw__kernel *kernel)
+{
+    return tw__resource_of(kernel->inputs[0]) ? TW_OK : tw__error_status(); /* reads copy nothing here */
+}
+
+TW_OP(DisableCopyOnRead,
+    .inputs = "resource: resource", .shape = tw_shape_none, .compute = disable_compute, .stateful = true, .doc = "Says that reads of a variable need no copy.");

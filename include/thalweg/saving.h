@@ -18,6 +18,10 @@
  *     tw_auto tw_saved_object *model = tw_saved_model_load("model");
  *     tw_auto tw_saved_concrete *serve = tw_saved_model_signature(model, "serving_default");
  *     tw_auto tw_tensor *y = tw_signature_value(serve, TW_NAMED_TENSORS({ "x", x }), "output_0");
+ *
+ * Functions of a model may read files in its own directory. What would read others, write files or call functions of the program fails with
+ * TW_PERMISSION_DENIED, unless the model is trusted: tw_saved_model_load("model", .trusted = true), tw_load_model("model", .no_safe_mode = true), or
+ * THALWEG_TRUST_MODELS=1 in the environment.
  */
 typedef struct tw_named_tensor {
     const char *name;

@@ -1,10 +1,10 @@
 /* Keras objects whose classes are Python's: how C writes them into configs and makes them again. The work is thalweg._keras_objects's, which
- * gives its two functions here. */
+ * gives its functions here. */
 #include "extension.h"
 #include "keras/callable.h"
 #include "keras/models/functional.h"
 
-static PyObject *serialize_function, *make_function;
+static PyObject *serialize_function, *make_function, *code_function, *decode_function;
 
 static bool is_foreign(const void *object)
 {
@@ -82,17 +82,42 @@ static void *make(const tw_value *value, const char *word)
     return made;
 }
 
+/* ---- functions as code ---- */
+
+static bool code(const void *function, tw_value *value)
+{
+    tw__py_lock_state state = tw__py_enter();
+    PyObject *held = tw__py_callable_function((void *)(uintptr_t)function);
+    bool good = read_result(held ? PyObject_CallFunctionObjArgs(code_function, held, NULL) : NULL, value);
+    tw__py_leave(state);
+    return good;
+}
+
+static void *decode(const tw_value *value)
+{
+    tw__py_lock_state state = tw__py_enter();
+    tw_value copy = tw__value_copy(value);
+    PyObject *given = tw__py_value(&copy), *result = given ? PyObject_CallFunctionObjArgs(decode_function, given, NULL) : NULL;
+    void *made = result ? tw__py_make_callable(result) : NULL;
+    if (!made)
+        tw__py_failed();
+    Py_XDECREF(given);
+    Py_XDECREF(result);
+    tw__py_leave(state);
+    return made;
+}
+
 PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments)
 {
     (void)self;
-    PyObject *to, *from;
-    if (!PyArg_ParseTuple(arguments, "OO", &to, &from))
+    PyObject *to, *from, *write, *read;
+    if (!PyArg_ParseTuple(arguments, "OOOO", &to, &from, &write, &read))
         return NULL;
-    Py_INCREF(to);
-    Py_INCREF(from);
-    serialize_function = to;
-    make_function = from;
-    tw__foreign_object = (tw__foreign_objects){ serialize, config, make };
+    serialize_function = Py_NewRef(to);
+    make_function = Py_NewRef(from);
+    code_function = Py_NewRef(write);
+    decode_function = Py_NewRef(read);
+    tw__foreign_object = (tw__foreign_objects){ serialize, config, make, code, decode };
     tw__foreign_class_name = class_name;
     Py_RETURN_NONE;
 }

@@ -82,6 +82,8 @@ def _serialize(obj):
 
 def _make(value, kind):
     """The program's object of a dict or name; None if it is not the program's."""
+    if isinstance(value, (list, tuple)):
+        return None
     if isinstance(value, str):
         found = get_registered_object(value)
         return found() if isinstance(found, type) else found
@@ -95,7 +97,52 @@ def _make(value, kind):
     return found.from_config(config) if hasattr(found, "from_config") else found(**config)
 
 
-_core.keras_objects(_serialize, _make)
+def _code(function):
+    """A function as a Lambda layer's config holds it, and its module: Keras's func_dump."""
+    import codecs
+    import marshal
+    if not hasattr(function, "__code__"):
+        raise NotImplementedError("a Lambda layer of %r has no config: it is no function" % (function,))
+    text = codecs.encode(marshal.dumps(function.__code__), "base64").decode("ascii")
+    closure = tuple(cell.cell_contents for cell in function.__closure__) if function.__closure__ else None
+    return (text, function.__defaults__, closure), function.__module__
+
+
+def _decode(value):
+    """The function of what _code gave, with a config's arguments."""
+    import codecs
+    import functools
+    import marshal
+    import sys
+    import types
+    (text, defaults, closure), module, arguments = value
+    try:
+        raw = codecs.decode(text.encode("ascii"), "base64")
+        code = marshal.loads(raw)
+    except Exception as error:
+        raise ValueError("Lambda: its function can't be read; was it written by this version of Python? %s" % error) from None
+    names = dict(sys.modules[module].__dict__ if module in sys.modules else {})
+    names.setdefault("tf", tf)
+    cells = tuple(types.CellType(item) for item in closure) if closure else None
+    made = types.FunctionType(code, names, name=code.co_name, argdefs=tuple(defaults) if defaults else None, closure=cells)
+    return functools.partial(made, **arguments) if arguments else made
+
+
+_core.keras_objects(_serialize, _make, _code, _decode)
+
+
+class _SafeMode:
+    """with _SafeMode(False): configs may bring code along. None: as it is."""
+
+    def __init__(self, mode):
+        self._mode = mode
+
+    def __enter__(self):
+        self._before = keras.utils._set_safe_mode(int(self._mode)) if self._mode is not None else None
+
+    def __exit__(self, *args):
+        if self._before is not None:
+            keras.utils._set_safe_mode(self._before)
 
 
 # ---- from_config ----
@@ -188,7 +235,8 @@ def clone_model(model, input_tensors=None, clone_function=None):
             name = entry["config"]["name"]
             if name in made:
                 entry["config"] = made[name].get_config()
-    return type(model).from_config(config)
+    with _SafeMode(False):  # it is the program's own
+        return type(model).from_config(config)
 
 
 keras.models.clone_model = clone_model

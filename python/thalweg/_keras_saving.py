@@ -30,19 +30,19 @@ def _compile(model, filepath, what):
     return True
 
 
-def load_h5(filepath, compile):
+def load_h5(filepath, compile, safe_mode=True):
     """The model of an HDF5 or a .keras file, compiled as it was."""
-    model = keras.models._load_model(filepath, False)
+    model = keras.models._load_model(filepath, False, bool(safe_mode))
     if compile and _compile(model, filepath, None if filepath.endswith(".keras") else "the save file"):
         model._load_optimizer(filepath)
     return model
 
 
-def load_directory(filepath, compile):
+def load_directory(filepath, compile, options):
     """The model of a SavedModel, compiled as it was; its optimizer begins anew, as in Keras. A SavedModel without Keras objects is loaded as such."""
     if not keras.models._object_count(filepath):
-        return tf.saved_model.load(filepath)
-    model = keras.models._load_model(filepath, False)
+        return tf.saved_model.load(filepath, options=options)
+    model = keras.models._load_model(filepath, False, not options.trusted)
     if compile:
         _compile(model, filepath, "save file")
     return model

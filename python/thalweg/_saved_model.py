@@ -323,13 +323,13 @@ class _LazySignature:
 
 
 def load(export_dir, tags=None, options=None):
-    """The objects of a SavedModel: variables, functions and signatures as attributes."""
-    del options  # where files are read is all that TensorFlow's say
+    """The objects of a SavedModel: variables, functions and signatures as attributes. Its functions may read the model's own files; whoever shall
+    read others, write files or call functions of the program is loaded with LoadOptions(trusted=True)."""
     export_dir = _path(export_dir)
     if isinstance(tags, (set, frozenset)):
         tags = sorted(tags)
     try:
-        root = thalweg.saved_model._load(export_dir, tags)
+        root = thalweg.saved_model._load(export_dir, tags, bool(getattr(options, "trusted", False)))
     except thalweg.errors.NotFoundError as error:
         if "SavedModel file does not exist" in str(error):
             raise OSError(str(error)) from None
@@ -362,13 +362,14 @@ class SaveOptions:
 
 
 class LoadOptions:
-    """How a SavedModel is read."""
+    """How a SavedModel is read. trusted: its functions may do whatever TensorFlow's may, also with files that are not the model's; it is this library's
+    own."""
 
     def __init__(self, allow_partial_checkpoint=False, experimental_io_device=None, experimental_skip_checkpoint=False,
-                 experimental_variable_policy=None, experimental_load_function_aliases=False):
+                 experimental_variable_policy=None, experimental_load_function_aliases=False, *, trusted=False):
         if allow_partial_checkpoint or experimental_skip_checkpoint or experimental_variable_policy or experimental_load_function_aliases:
             raise NotImplementedError("tf.saved_model.LoadOptions: no argument but `experimental_io_device` is supported")
-        self.experimental_io_device = experimental_io_device
+        self.experimental_io_device, self.trusted = experimental_io_device, bool(trusted)
 
 
 class Asset(_Constant):
@@ -653,8 +654,8 @@ def model_export(self, filepath):
 
 
 def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, **kwargs):
-    """The model that a file or a directory holds."""
-    del safe_mode
+    """The model that a file or a directory holds. In safe mode what it brings along may not run code of its own, read files that are not its own, or
+    write files."""
     for name in kwargs:
         if name != "options":
             raise TypeError("load_model() got an unexpected keyword argument %r" % name)
@@ -662,13 +663,14 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, **kw
     with thalweg.keras.utils.custom_object_scope(custom_objects or {}):
         if not thalweg.io.gfile.isdir(filepath):
             from thalweg import _keras_saving
-            return _keras_saving.load_h5(filepath, compile)
+            return _keras_saving.load_h5(filepath, compile, safe_mode)
         from thalweg import _keras_saving
+        options = LoadOptions(trusted=not safe_mode)
         try:
-            return _keras_saving.load_directory(filepath, compile)
+            return _keras_saving.load_directory(filepath, compile, options)
         except ValueError as error:
             if "lacks the Keras metadata file" in str(error) and not _has_keras_objects(filepath):
-                return load(filepath)
+                return load(filepath, options=options)
             raise
 
 

@@ -172,7 +172,8 @@ tw_status tw__data_inner_specs(const tw__function *f, const struct tw_dataset *l
             shapes = attr->shapes;
         }
     }
-    bool lines = node->op == &tw__op_TextLineDataset || node->op == &tw__op_TFRecordDataset || node->op == &tw__op_FixedLengthRecordDatasetV2;
+    const tw_op *op = node->op->plain ? node->op->plain : node->op;
+    bool lines = op == &tw__op_TextLineDataset || op == &tw__op_TFRecordDataset || op == &tw__op_FixedLengthRecordDatasetV2;
     *count = like ? like->count : lines ? 1 : *count;
     if (!like && !lines && (!dtypes || !shapes))
         return tw__fail(TW_INVALID_ARGUMENT, "%s: what the elements of the function's dataset are is not known; say so by `element`", who);

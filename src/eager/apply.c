@@ -5,6 +5,7 @@
 #include "base/pause.h"
 #include "eager/eager.h"
 #include "graph/graph.h"
+#include "op/guard.h"
 
 enum { FEW = 16, MANY = 64 }; /* inputs or outputs that fit on the stack; that are looked up in a map */
 
@@ -364,9 +365,25 @@ static tw_status run(const tw_op *op, tw_tensor *const *inputs, int input_count,
     return TW_OK;
 }
 
+/* What a model's config named may not touch what is not the model's. */
+static tw_status apply_guarded(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count, tw_tensor **outputs,
+                               int *output_count)
+{
+    const tw_op *twin = tw__op_guarded(op);
+    tw_attr all[TW_MAX_ATTRS];
+    if (!twin || attr_count >= TW_MAX_ATTRS)
+        return twin ? tw__fail(TW_INTERNAL, "%s: too many attrs", op->name) : tw__error_status();
+    for (int i = 0; i < attr_count; i++)
+        all[i] = attrs[i];
+    all[attr_count] = (tw_attr){ .name = TW_GUARD_ATTR, .kind = TW_ATTR_STRING, .s = { tw__guard_calling, strlen(tw__guard_calling) } };
+    return tw__apply(twin, inputs, input_count, all, attr_count + 1, outputs, output_count);
+}
+
 tw_status tw__apply(const tw_op *op, tw_tensor *const *inputs, int input_count, const tw_attr *attrs, int attr_count,
                     tw_tensor **outputs, int *output_count)
 {
+    if (__builtin_expect(op->touches, 0) && tw__guard_calling && !op->plain)
+        return apply_guarded(op, inputs, input_count, attrs, attr_count, outputs, output_count);
     if (input_count <= FEW && *output_count <= FEW) {
         call few;
         return run(op, inputs, input_count, attrs, attr_count, outputs, output_count, few.dtypes, few.shapes, few.out_dtypes,

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "format/format.h"
+#include "op/guard.h"
 #include "op/op.h"
 #include "rows.h"
 
@@ -77,7 +78,7 @@ static tw_status save_compute(tw__kernel *kernel)
 TW_OP(SaveV2,
     .inputs = "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes", .attrs = "dtypes: list(type) >= 1",
     .shape = tw_shape_none, .compute = save_compute, .stateful = true, .makes_outputs = true,
-    .doc = "Writes tensors under their names into a checkpoint.");
+    .touches = TW_WRITES_FILES, .paths = "prefix", .doc = "Writes tensors under their names into a checkpoint.");
 
 /* TensorFlow 1's own files (before bundles) are not read. */
 static tw_status check_file(const char *prefix)
@@ -128,7 +129,7 @@ static tw_status restore_compute(tw__kernel *kernel)
 TW_OP(RestoreV2,
     .inputs = "prefix: string, tensor_names: string, shape_and_slices: string", .outputs = "tensors: dtypes", .attrs = "dtypes: list(type) >= 1",
     .shape = tw_shape_unknown, .compute = restore_compute, .stateful = true, .makes_outputs = true,
-    .doc = "Reads tensors by their names from a checkpoint.");
+    .touches = TW_READS_FILES, .paths = "prefix", .doc = "Reads tensors by their names from a checkpoint.");
 
 static tw_status filename_compute(tw__kernel *kernel)
 {

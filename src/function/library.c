@@ -5,6 +5,7 @@
 #include "function/library.h"
 
 #include "graph/lower.h"
+#include "op/guard.h"
 
 enum { NESTING = 256 };
 
@@ -17,6 +18,7 @@ typedef struct entry {
 struct tw__library {
     tw_object object;
     char *bytes;
+    char *guard; /* where the model lies that it is of, if that is not trusted; or NULL */
     tw__graph_message message;
     tw__map names; /* function's name -> index + 1 */
     entry *entries;
@@ -32,6 +34,7 @@ static void library_destroy(void *self)
     tw__map_free(&library->names, NULL);
     tw__graph_message_free(&library->message);
     tw__free(library->bytes);
+    tw__free(library->guard);
 }
 
 const tw_class tw__library_class = { .name = "Library", .size = sizeof(tw__library), .destroy = library_destroy };
@@ -76,7 +79,8 @@ static tw__library *library_of(char *bytes, size_t size)
     /* What may be made beyond the file's own size: constants of one repeated value. */
     library->budget = (size_t)1 << 30;
     library->budget += size < SIZE_MAX / 64 ? size * 16 : 0;
-    if (read_all(library, size) != TW_OK) {
+    library->guard = tw__guard_loading ? tw__guard_path(tw__guard_loading) : NULL;
+    if ((tw__guard_loading && !library->guard) || read_all(library, size) != TW_OK) {
         tw_release(library);
         return NULL;
     }
@@ -246,7 +250,7 @@ static tw__function *build_function(tw__library *library, const tw__function_mes
     tw__edge *results = tw__alloc_array(message->result_count + 1, sizeof *results);
     tw__map given = { 0 };
     tw__build build = { .graph = graph, .nodes = message->nodes, .count = message->node_count, .function = !message->flat, .given = &given,
-                        .functions = { find_built, library }, .budget = &library->budget };
+                        .functions = { find_built, library }, .budget = &library->budget, .guard = library->guard };
     tw_status status = graph && name && inputs && edges && results ? TW_OK : tw__error_status();
     if (status == TW_OK && (message->generic || message->argument_count > INT32_MAX / 4 || message->result_count > INT32_MAX / 4))
         status = tw__fail(TW_UNIMPLEMENTED, "it has attrs that its callers choose");
@@ -400,7 +404,7 @@ tw_status tw__library_add_to(tw__library *library, tw__graph *graph, const char 
 {
     const tw__graph_message *message = &library->message;
     *build = (tw__build){ .graph = graph, .nodes = message->nodes, .count = message->node_count, .prefix = prefix, .given = given,
-                          .functions = { find_built, library }, .budget = &library->budget };
+                          .functions = { find_built, library }, .budget = &library->budget, .guard = library->guard };
     called list = { .library = library };
     tw_status status = find_called(&list, message->nodes, message->node_count);
     if (status == TW_OK)

@@ -343,6 +343,8 @@ static bool becomes_constant(const tw__graph *graph, const tw_tensor *tensor)
         return false;
     if (graph->lasting)
         return true;
+    if (tensor->by_identity)
+        return false;
     if (!may_have_gradient(tensor))
         return tensor->count <= 16 || tw__dtype_is_integer(tensor->dtype) || tensor->dtype == TW_STRING;
     return tensor->count <= 16 && tensor->traces >= graph->traces;

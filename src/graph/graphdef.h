@@ -143,6 +143,7 @@ typedef struct tw__build {
     const tw__map *given;      /* text -> tw__edge *, or NULL */
     tw__function_source functions;
     size_t *budget;
+    const char *guard;         /* where the model lies, if it is not trusted (op/guard.h); or NULL */
     tw__references references; /* found by tw__graph_build; for tw__build_end */
     tw__node **built;          /* per node of the message */
 } tw__build;

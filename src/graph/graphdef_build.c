@@ -2,6 +2,7 @@
  * by the ops' own functions. Attrs that begin with an underscore are notes of TensorFlow's (shapes as it saw them, devices, how a
  * call is to be run) and say nothing about values: they are passed over. */
 #include "graph/graphdef.h"
+#include "op/guard.h"
 #include "rows.h"
 
 typedef struct given_attrs {
@@ -51,6 +52,18 @@ static const tw_attr *find_given(const given_attrs *given, const char *name)
             return &given->attrs[i];
     }
     return NULL;
+}
+
+/* An op that touches what is not the graph's becomes its twin, which knows the model. */
+static tw_status guard(const tw__build *build, const tw_op **op, given_attrs *given)
+{
+    const tw_op *twin = build->guard ? tw__op_guarded(*op) : *op;
+    if (!twin)
+        return tw__error_status();
+    if (twin != *op)
+        given->attrs[given->count++] = (tw_attr){ .name = TW_GUARD_ATTR, .kind = TW_ATTR_STRING, .s = { build->guard, strlen(build->guard) } };
+    *op = twin;
+    return TW_OK;
 }
 
 /* How many outputs there will be at most, from the attrs that were given and the number of inputs. */
@@ -252,6 +265,8 @@ static tw_status build_node(tw__build *build, size_t index)
         status = read_attrs(build, message, tw__op_signature_of(op), &given);
     if (status == TW_OK)
         status = take_inputs(build, index, &w);
+    if (status == TW_OK)
+        status = guard(build, &op, &given);
     if (status == TW_OK)
         status = add_node(build, message, op, &given, &w, &build->built[index]);
     free_work(&w);

@@ -114,7 +114,7 @@ static tw_status write_node(tw__text *text, const tw__node *base, tw__node_write
     }
     if (base->device)
         tw__proto_add_bytes(text, 4, base->device, strlen(base->device));
-    for (int i = 0; i < node->attr_count; i++) {
+    for (int i = 0; i < node->attr_count - (node->op->plain != NULL); i++) { /* a guard's own attr is the last */
         if (tw__attr_message_write(text, &node->attrs[i], &writer->functions) != TW_OK) {
             tw__error_prefix("node '%s' (%s): ", node->name, node->op->name);
             return tw__error_status();

@@ -224,6 +224,8 @@ typedef struct tw__foreign_objects {
     bool (*serialize)(const void *object, tw_value *dict);  /* false: an object of the library's own classes, or a failure, with the error set */
     bool (*config)(const void *object, tw_value *config);   /* its own get_config(); false likewise */
     void *(*make)(const tw_value *value, const char *word); /* of a dict or a name; NULL without an error: it knows none */
+    bool (*code)(const void *function, tw_value *value);    /* a function as code: (code, module); false: a failure, with the error set */
+    void *(*decode)(const tw_value *value);                 /* (code, module, arguments) as a function; NULL: a failure */
 } tw__foreign_objects;
 TW_API_FUNCTION extern tw__foreign_objects tw__foreign_object;
 /* A float32 as the shortest decimal says it: 0.001, not 0.0010000000474974513. */

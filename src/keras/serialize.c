@@ -5,6 +5,7 @@
 #include "api/args_values.h"
 #include "keras/callable.h"
 #include "keras/optimizers/optimizers.h"
+#include "keras/safe_mode.h"
 
 tw__foreign_objects tw__foreign_object;
 
@@ -175,6 +176,13 @@ void *tw__deserialize(const tw_value *value, const char *word)
     const tw_value *config = tw__value_get(value, "config");
     if (!name || (value->kind == TW_VALUE_DICT && !config)) {
         tw__fail(TW_VALUE_ERROR, "Improper config format: a dict with `class_name` and `config` is expected");
+        return NULL;
+    }
+    if (strcmp(name, "__lambda__") == 0) {
+        if (tw__safe_mode())
+            tw__refuse_code("a `lambda` object", "`lambda`");
+        else
+            tw__fail(TW_UNIMPLEMENTED, "a `lambda` object is supported as the function of a Lambda layer only");
         return NULL;
     }
     void *own = tw__foreign_object.make ? tw__foreign_object.make(value, word) : NULL;

@@ -7,5 +7,6 @@
 /* Parses a row; NULL if it is malformed (no error is set). */
 tw__op_signature *tw__op_signature_parse(const tw_op *op);
 void tw__op_signature_free(tw__op_signature *signature);
+int tw__op_place(const char *name); /* in the table; -1: there is none */
 
 #endif

@@ -92,6 +92,9 @@ struct tw_op {
     const struct tw__binary *binary; /* the planner may run several such ops in one pass over memory */
     bool no_gradient;              /* asking for a gradient is an error (LookupError in Python) */
     void (*free_state)(void *state);
+    uint8_t touches;               /* TW_READS_FILES, TW_WRITES_FILES, TW_CALLS_PROGRAM: what a loaded model may not do unasked (op/guard.h) */
+    const char *paths;             /* with that: the input, or the attr, that names the files */
+    const tw_op *plain;            /* of a guarded twin: the op it stands for; never set in a row */
     const char *doc;
 };
 

@@ -1,4 +1,5 @@
 /* The table of ops: finding rows by name, and their parsed signatures, made on first use and kept. */
+#include "op/guard.h"
 #include "op/internal.h"
 
 extern const tw_op *const tw__ops[]; /* generated, sorted by name */
@@ -41,7 +42,7 @@ const tw_op *tw__op_at(int index)
     return index >= 0 && index < tw__ops_count ? tw__ops[index] : NULL;
 }
 
-static int find(const char *name)
+int tw__op_place(const char *name)
 {
     int low = 0, high = tw__ops_count - 1;
     while (low <= high) {
@@ -58,7 +59,7 @@ static int find(const char *name)
 
 const tw_op *tw__op_find(const char *name)
 {
-    int index = name ? find(name) : -1;
+    int index = name ? tw__op_place(name) : -1;
     return index >= 0 ? tw__ops[index] : NULL;
 }
 
@@ -70,7 +71,9 @@ const tw__op_signature *tw__op_signature_of(const tw_op *op)
     size_t slot = ((uintptr_t)op / sizeof(tw_op)) & 63;
     if (last_op[slot] == op)
         return last_signature[slot];
-    int index = find(op->name);
+    if (op->plain)
+        return tw__guard_signature(op);
+    int index = tw__op_place(op->name);
     const tw__op_signature *signature = index >= 0 ? signature_at(index) : NULL;
     if (!signature) {
         tw__fail(TW_INTERNAL, "%s: the row's inputs, outputs or attrs can't be read", op->name);

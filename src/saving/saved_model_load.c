@@ -2,6 +2,8 @@
  * Variables get their values from the checkpoint in the directory, whose object graph has the same numbers as the file's. */
 #include "saving/saved_model.h"
 
+#include "op/guard.h"
+
 typedef struct loading {
     tw__saved_model_message message;
     const char *directory;
@@ -433,14 +435,18 @@ static tw_status read_tags(const tw_value *value, const char ***tags, size_t *co
     return TW_OK;
 }
 
-TW_API(saved_model_load, "saved_model._load(export_dir: str, tags: value = None) -> saved_object",
-       "The root of the objects that a SavedModel holds, with their variables and functions.")
+TW_API(saved_model_load, "saved_model._load(export_dir: str, tags: value = None, trusted: bool = False) -> saved_object",
+       "The root of the objects that a SavedModel holds, with their variables and functions. Functions of one that is not trusted may not read files "
+       "that are not in its directory, write files, or call functions of the program: they fail with PERMISSION_DENIED.")
 {
     const char **tags = NULL;
     size_t count = 0;
     tw_saved_object *root = NULL;
+    const char *before = tw__guard_loading;
+    tw__guard_loading = args->trusted ? NULL : args->export_dir;
     if (read_tags(&args->tags, &tags, &count) == TW_OK)
         root = tw__saved_model_load(args->export_dir, tags, count);
+    tw__guard_loading = before;
     tw__free(tags);
     return root;
 }

@@ -87,6 +87,8 @@ static tw_status constant_init(void *self, const void *given)
     if (args->asset && !(constant->asset = tw__strdup(args->asset)))
         return TW_RESOURCE_EXHAUSTED;
     constant->value = args->value ? tw_retain(args->value) : args->asset ? tw_tensor_string(args->asset, strlen(args->asset)) : NULL;
+    if (constant->value && args->asset && !args->value)
+        constant->value->by_identity = true;
     return constant->value ? TW_OK : tw__fail(TW_INVALID_ARGUMENT, "a saved constant needs a value or a path");
 }
 

@@ -53,6 +53,10 @@ static tw_trackable *object_of(binding *b, tw_saved_concrete *concrete, tw__func
     }
     tw_saved_constant *constant = tw__map_get(&b->constants, &capture, sizeof capture);
     char name[32];
+    for (size_t i = 0; capture->by_identity && !constant && i < b->walk->count; i++) {
+        tw_saved_constant *asset = (tw_saved_constant *)b->walk->nodes[i].object;
+        constant = tw__is(asset, &tw__class_saved_constant) && asset->asset && asset->value == capture ? asset : NULL;
+    }
     if (constant)
         return &constant->trackable;
     constant = tw__saved_constant_new(capture, NULL);

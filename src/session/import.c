@@ -1,5 +1,6 @@
 /* GraphDefs into graphs that programs build: nodes under a prefix, some of their inputs replaced by tensors of the graph. */
 #include "function/library.h"
+#include "op/guard.h"
 #include "rows.h"
 #include "session/session.h"
 
@@ -37,13 +38,16 @@ static tw_status read_map(const tw_graph_import_args *args, tw__map *given, tw__
     return TW_OK;
 }
 
-TW_METHOD(graph_import, "Graph._import(self: graph, graph_def: value, prefix: str = None, names: value = None, inputs: tensors = None)",
+TW_METHOD(graph_import, "Graph._import(self: graph, graph_def: value, prefix: str = None, names: value = None, inputs: tensors = None, model: str = None)",
           "Adds the nodes of a serialized GraphDef, their names behind the prefix (with its slash). What refers to one of `names` uses the tensor "
-          "of `inputs` instead.")
+          "of `inputs` instead. `model`: the directory of a SavedModel that is not trusted, whose graph it is.")
 {
     if (args->graph_def.kind != TW_VALUE_BYTES)
         return tw__fail(TW_TYPE_ERROR, "import_graph_def: the argument `graph_def` must be the bytes of a GraphDef");
+    const char *before = tw__guard_loading;
+    tw__guard_loading = args->model;
     tw__library *library = tw__library_read(args->graph_def.s.data, args->graph_def.s.size);
+    tw__guard_loading = before;
     tw__edge *edges = library ? tw__alloc_array((size_t)args->inputs.count + 1, sizeof *edges) : NULL;
     tw__map given = { 0 };
     tw_status status = edges ? read_map(args, &given, edges) : tw__error_status();

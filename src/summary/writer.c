@@ -8,6 +8,7 @@
 
 #include "codec/codec.h"
 #include "graph/graphdef.h"
+#include "op/guard.h"
 #include "rows.h"
 #include "summary/summary.h"
 
@@ -88,7 +89,7 @@ static tw_status create_compute(tw__kernel *kernel)
 
 TW_OP(CreateSummaryFileWriter,
     .inputs = "writer: resource, logdir: string, max_queue: int32, flush_millis: int32, filename_suffix: string", .shape = tw_shape_none,
-    .compute = create_compute, .stateful = true, .doc = "Gives a writer its file in a directory.");
+    .compute = create_compute, .stateful = true, .touches = TW_WRITES_FILES, .paths = "logdir", .doc = "Gives a writer its file in a directory.");
 
 static tw_status flush_compute(tw__kernel *kernel)
 {

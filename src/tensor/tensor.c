@@ -128,6 +128,7 @@ static tw_tensor *tensor_struct(tw_dtype dtype, const tw_shape *shape, int64_t c
     tensor->buffer = NULL;
     tensor->node = NULL;
     tensor->traces = atomic_load_explicit(&tw__traces_begun, memory_order_relaxed);
+    tensor->by_identity = false;
     return tensor;
 }
 

@@ -62,6 +62,7 @@ struct tw_tensor {
     struct tw__node *node; /* while tracing: the graph node whose output this is; then data is NULL unless the value is known (a constant) */
     int32_t node_output;
     uint32_t traces;     /* how many traces had begun when it was made: what a body makes itself is younger than its graph (graph/) */
+    bool by_identity;    /* traces capture it whatever its size, as who saves the function knows it by its address: paths of assets (saving/) */
     _Alignas(64) union {
         unsigned char small[TW_INLINE_BYTES];
         struct {

@@ -12,6 +12,11 @@ def _map_of(input_map, nodes):
 
 def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
     """Adds the nodes of a GraphDef to the default graph; gives the elements that are asked for."""
+    return import_of_model(graph_def, input_map, return_elements, name, None)
+
+
+def import_of_model(graph_def, input_map, return_elements, name, model):
+    """The same; what the nodes do with files is limited to those of the SavedModel in the directory `model`, unless it is None."""
     if not isinstance(graph_def, _messages.GraphDef):
         raise TypeError("Argument `graph_def` must be a GraphDef proto. Received: %r" % (graph_def,))
     if input_map is not None and not (isinstance(input_map, dict) and all(isinstance(k, (str, bytes)) for k in input_map)):
@@ -34,7 +39,7 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
         with graph.name_scope("import" if name is None else name) as prefix:
             pass
     try:
-        graph._import(graph_def.SerializeToString(), prefix, names, tensors)
+        graph._import(graph_def.SerializeToString(), prefix, names, tensors, model)
     except (tf.errors.InvalidArgumentError, tf.errors.NotFoundError) as e:
         raise ValueError(str(e)) from None
     if return_elements is None:

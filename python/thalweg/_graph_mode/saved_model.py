@@ -27,7 +27,9 @@ def _meta_graph(export_dir, tags):
 
 
 def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
-    """Adds the graph of a SavedModel to the session's, gives its variables their values, and runs what is to be run first."""
+    """Adds the graph of a SavedModel to the session's, gives its variables their values, and runs what is to be run first. With trusted=True, an
+    argument of this library's own, the graph may do more with files than read the model's."""
+    trusted = saver_kwargs.pop("trusted", False)
     if saver_kwargs:
         raise NotImplementedError("saved_model.load: arguments of a Saver are not supported: %s" % ", ".join(saver_kwargs))
     export_dir = os.fspath(export_dir)
@@ -41,7 +43,7 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     graph_def.node.extend(kept)
     prefix = import_scope + "/" if import_scope else ""
     with sess.graph.as_default():
-        _importing.import_graph_def(graph_def, name=import_scope or "")
+        _importing.import_of_model(graph_def, None, None, import_scope or "", None if trusted else export_dir)
     variables = os.path.join(export_dir, "variables", "variables")
     if saver.restore_op_name and os.path.exists(variables + ".index"):
         sess.run(prefix + saver.restore_op_name, {prefix + saver.filename_tensor_name: variables})

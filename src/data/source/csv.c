@@ -2,6 +2,7 @@
  * quotes. A field that is empty, or says the na_value, has its default; one without a default is required. */
 #include "data/source/stream.h"
 #include "data/state.h"
+#include "op/guard.h"
 #include "rows.h"
 
 typedef struct csv_dataset {
@@ -344,7 +345,7 @@ TW_OP(CSVDatasetV2,
               "string, select_cols: int64, record_defaults: output_types, exclude_cols: int64",
     .attrs = "output_types: list({float, double, int32, int64, string}) >= 1, output_shapes: list(shape) >= 1", TW_DATASET_OP, .shape = tw_shape_scalar,
     .compute = csv_compute, .stateful = true,
-    .doc = "The records of files of comma-separated values.");
+    .touches = TW_READS_FILES, .paths = "filenames", .doc = "The records of files of comma-separated values.");
 
 static tw_tensor *ints_of(tw_ints ints)
 {

@@ -2,6 +2,7 @@
  * are read one after the other; an element is one string. */
 #include "data/source/stream.h"
 #include "data/state.h"
+#include "op/guard.h"
 #include "rows.h"
 
 typedef struct files_dataset {
@@ -343,16 +344,18 @@ static tw_status files_shape(tw__inference *inference)
 
 TW_OP(TextLineDataset,
     .inputs = "filenames: string, compression_type: string, buffer_size: int64", .attrs = "metadata: string = ''", TW_DATASET_OP,
-    .shape = files_shape, .compute = lines_compute, .stateful = true, .doc = "The lines of files.");
+    .shape = files_shape, .compute = lines_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "filenames",
+    .doc = "The lines of files.");
 
 TW_OP(TFRecordDataset,
     .inputs = "filenames: string, compression_type: string, buffer_size: int64", .attrs = "metadata: string = ''", TW_DATASET_OP,
-    .shape = files_shape, .compute = records_compute, .stateful = true, .doc = "The records of TFRecord files.");
+    .shape = files_shape, .compute = records_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "filenames",
+    .doc = "The records of TFRecord files.");
 
 TW_OP(FixedLengthRecordDatasetV2,
     .inputs = "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64, compression_type: string",
     .attrs = "metadata: string = ''", TW_DATASET_OP, .shape = files_shape, .compute = pieces_compute, .stateful = true,
-    .doc = "Pieces of a fixed length of files.");
+    .touches = TW_READS_FILES, .paths = "filenames", .doc = "Pieces of a fixed length of files.");
 
 /* ---- classes ---- */
 

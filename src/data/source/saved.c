@@ -17,6 +17,7 @@
 #include "data/state.h"
 #include "graph/graphdef.h"
 #include "kernel/random.h"
+#include "op/guard.h"
 #include "rows.h"
 
 enum { VERSION = 2, SHARDS_LIMIT = 100000 };
@@ -303,7 +304,7 @@ TW_OP(SaveDatasetV2,
     .inputs = "input_dataset: variant, path: string, shard_func_other_args: Tshard_func_args",
     .attrs = "compression: string = '', shard_func: func, use_shard_func: bool = true, Tshard_func_args: list(type) >= 0, " TW_ELEMENTS,
     TW_DATASET_OP, .shape = tw_shape_scalar, .compute = save_compute, .stateful = true,
-    .doc = "The elements, which are written into files while they are asked for.");
+    .touches = TW_WRITES_FILES, .paths = "path", .doc = "The elements, which are written into files while they are asked for.");
 
 static tw_status save_init(void *self, const void *arguments)
 {
@@ -557,7 +558,8 @@ static tw_status load_compute(tw__kernel *kernel)
 TW_OP(LoadDataset,
     .inputs = "path: string, reader_func_other_args: Treader_func_args",
     .attrs = TW_ELEMENTS ", compression: string = '', reader_func: func, Treader_func_args: list(type) >= 0", TW_DATASET_OP, .shape = tw_shape_scalar,
-    .compute = load_compute, .stateful = true, .doc = "The elements of a saved dataset, in the order in which a function reads its shards.");
+    .compute = load_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "path",
+    .doc = "The elements of a saved dataset, in the order in which a function reads its shards.");
 
 static tw_status load_init(void *self, const void *arguments)
 {

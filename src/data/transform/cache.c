@@ -5,6 +5,7 @@
  * parts are put together at the end. */
 #include "data/state.h"
 #include "format/format.h"
+#include "op/guard.h"
 #include "rows.h"
 
 typedef struct kept_elements {
@@ -379,7 +380,7 @@ static tw_status cache_compute(tw__kernel *kernel)
 TW_OP(CacheDatasetV2,
     .inputs = "input_dataset: variant, filename: string, cache: resource", .attrs = TW_ELEMENTS ", metadata: string = ''", TW_DATASET_OP,
     .shape = tw__scalars_shape, .compute = cache_compute, .stateful = true,
-    .doc = "The elements, kept in memory or in a file when the first pass is done.");
+    .touches = TW_WRITES_FILES, .paths = "filename", .doc = "The elements, kept in memory or in a file when the first pass is done.");
 
 static tw_status cache_init(void *self, const void *arguments)
 {

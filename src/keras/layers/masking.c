@@ -1,4 +1,4 @@
-/* Small layers: Masking, ELU, PReLU, ThresholdedReLU, ActivityRegularization, Rescaling, Resizing, Identity, Lambda. */
+/* Small layers: Masking, ELU, PReLU, ThresholdedReLU, ActivityRegularization, Rescaling, Resizing, Identity. */
 #include "api/image.h"
 #include "keras/callable.h"
 #include "keras/constraints/constraints.h"
@@ -223,52 +223,3 @@ TW_CLASS(layers_resizing,
     "= bilinear, crop_to_aspect_ratio: bool = False, **layer) -> layer",
     .parent = &tw__class_layer, .size = sizeof(tw_layer), .init = resizing_init, .methods = &resizing_methods,
     .doc = "Gives images another height and width.");
-
-/* ---- Lambda ---- */
-
-typedef struct lambda {
-    tw_layer layer;
-    tw__activation function;
-} lambda;
-
-static tw_status lambda_init(void *self, const void *given)
-{
-    ((tw_layer *)self)->supports_masking = true;
-    return tw__activation_find(&((lambda *)self)->function, ((const tw_layers_lambda_args *)given)->function);
-}
-
-static void lambda_visit(void *self, tw__visitor visitor, void *context)
-{
-    if (((lambda *)self)->function.object)
-        visitor(context, ((lambda *)self)->function.object);
-}
-
-static void lambda_clear(void *self)
-{
-    tw__activation_free(&((lambda *)self)->function);
-}
-
-static tw_tensor *lambda_call(tw_layer *self, tw_tensor *input, int training)
-{
-    (void)training;
-    return tw__activation_call(&((lambda *)self)->function, input);
-}
-
-static tw_status lambda_shape(tw_layer *self, const tw_shape *input, tw_shape *output)
-{
-    const tw_layers_lambda_args *args = tw_object_config(self);
-    if (args->output_shape.rank < 0)
-        return tw__layer_run_on_zeros(self, input, output);
-    *output = (tw_shape){ .rank = args->output_shape.rank + 1, .dims = { input->rank > 0 ? input->dims[0] : -1 } };
-    if (output->rank > TW_MAX_RANK)
-        return tw__fail(TW_VALUE_ERROR, "Lambda \"%s\": output_shape has too many dimensions", self->name);
-    memcpy(output->dims + 1, args->output_shape.dims, (size_t)args->output_shape.rank * sizeof *output->dims);
-    return TW_OK;
-}
-
-static const tw__layer_methods lambda_methods = { .call = lambda_call, .output_shape = lambda_shape };
-
-TW_CLASS(layers_lambda, "keras.layers.Lambda(function: named<activation>, output_shape: shape = None, **layer) -> layer",
-    .parent = &tw__class_layer, .size = sizeof(lambda), .init = lambda_init, .destroy = lambda_clear, .visit = lambda_visit,
-    .clear = lambda_clear, .methods = &lambda_methods,
-    .doc = "A function of a tensor as a layer.");

@@ -1,6 +1,7 @@
 /* Saving and loading whole models: the one door for all kinds of files. The kind is told by save_format, or by the path's end. */
 #include <strings.h>
 
+#include "keras/safe_mode.h"
 #include "keras/saving/h5.h"
 #include "keras/saving/saved_model.h"
 
@@ -86,11 +87,17 @@ TW_METHOD(model_save,
     }
 }
 
-TW_API(load_model, "keras.models._load_model(filepath: str, compile: bool = True) -> layer", "The model that a file or a SavedModel holds.")
+TW_API(load_model, "keras.models._load_model(filepath: str, compile: bool = True, safe_mode: bool = True) -> layer",
+       "The model that a file or a SavedModel holds. In safe mode what the file brings along may not run code, read files that are not its own, or write files.")
 {
+    tw__safe_scope scope = tw__safe_begin(!args->no_safe_mode, args->filepath);
+    tw_layer *model = NULL;
     if (tw_saved_model_contains(args->filepath))
-        return tw__model_load_tf(args->filepath, !args->no_compile);
-    if (tw__keras_is(args->filepath))
-        return tw__keras_load(args->filepath, !args->no_compile);
-    return tw__h5_load(args->filepath, !args->no_compile);
+        model = tw__model_load_tf(args->filepath, !args->no_compile);
+    else if (tw__keras_is(args->filepath))
+        model = tw__keras_load(args->filepath, !args->no_compile);
+    else
+        model = tw__h5_load(args->filepath, !args->no_compile);
+    tw__safe_end(scope);
+    return model;
 }

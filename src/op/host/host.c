@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "op/guard.h"
 #include "op/host/host.h"
 #include "op/text/text.h"
 #include "rows.h"
@@ -52,7 +53,8 @@ static tw_status print_compute(tw__kernel *kernel)
 
 TW_OP(PrintV2,
     .inputs = "input: string", .outputs = "", .attrs = "output_stream: string = 'stderr', end: string = '\n'",
-    .shape = print_shape, .compute = print_compute, .stateful = true, .no_gradient = true, .doc = "Prints a string.");
+    .shape = print_shape, .compute = print_compute, .stateful = true, .no_gradient = true, .touches = TW_WRITES_FILES,
+    .paths = "output_stream", .doc = "Prints a string.");
 
 /* ---- assertions ---- */
 
@@ -103,13 +105,13 @@ static tw_status host_compute(tw__kernel *kernel)
 TW_OP(PyFunc,
     .inputs = "input: Tin", .outputs = "output: Tout", .attrs = "token: string, Tin: list(type) >= 0, Tout: list(type) >= 0",
     .shape = tw_shape_unknown, .compute = host_compute, .stateful = true, .makes_outputs = true,
-    .doc = "Calls a function of the embedding language with arrays.");
+    .touches = TW_CALLS_PROGRAM, .doc = "Calls a function of the embedding language with arrays.");
 
 TW_OP(EagerPyFunc,
     .inputs = "input: Tin", .outputs = "output: Tout",
     .attrs = "token: string, is_async: bool = false, Tin: list(type) >= 0, Tout: list(type) >= 0",
     .shape = tw_shape_unknown, .compute = host_compute, .stateful = true, .makes_outputs = true,
-    .doc = "Calls a function of the embedding language with tensors.");
+    .touches = TW_CALLS_PROGRAM, .doc = "Calls a function of the embedding language with tensors.");
 
 tw__host_function *tw__host_of(const tw_op *op, const tw_attr *attrs)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "op/guard.h"
 #include "op/text/text.h"
 #include "rows.h"
 
@@ -47,7 +48,7 @@ static tw_status read_compute(tw__kernel *kernel)
 
 TW_OP(ReadFile,
     .inputs = "filename: string", .outputs = "contents: string", .shape = read_shape, .compute = read_compute,
-    .doc = "The bytes of a file.");
+    .touches = TW_READS_FILES, .paths = "filename", .doc = "The bytes of a file.");
 
 /* ---- WriteFile ---- */
 
@@ -88,7 +89,7 @@ static tw_status write_compute(tw__kernel *kernel)
 
 TW_OP(WriteFile,
     .inputs = "filename: string, contents: string", .shape = write_shape, .compute = write_compute, .stateful = true,
-    .doc = "Makes a file of bytes, and its directories.");
+    .touches = TW_WRITES_FILES, .paths = "filename", .doc = "Makes a file of bytes, and its directories.");
 
 /* ---- MatchingFiles ---- */
 
@@ -167,4 +168,4 @@ static tw_status matching_compute(tw__kernel *kernel)
 
 TW_OP(MatchingFiles,
     .inputs = "pattern: string", .outputs = "filenames: string", .shape = matching_shape, .compute = matching_compute,
-    .doc = "The names of the files that patterns such as data/part-* stand for, sorted.");
+    .touches = TW_READS_FILES, .doc = "The names of the files that patterns such as data/part-* stand for, sorted.");

@@ -62,9 +62,13 @@ class TFRecordWriter(tf.io._TFRecordWriter):
 
 def tf_record_iterator(path, options=None):
     """The records of a file, as bytes."""
+    return records_of(path, options, False)
+
+
+def records_of(path, options, may_grow):
     records = tf.compat.v1.io._RecordIterator(os.fspath(path), TFRecordOptions.get_compression_type_string(options))
     while True:
-        data = records._read()
+        data = records._read(may_grow)
         if data is None:
             return
         yield data

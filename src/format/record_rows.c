@@ -116,10 +116,13 @@ static tw_status iterator_init(void *self, const void *given)
 TW_CLASS(record_iterator, "compat.v1.io._RecordIterator(path: str, compression_type: str = None)", .size = sizeof(tw_record_iterator),
     .init = iterator_init, .destroy = iterator_destroy, .drop_config = true, .doc = "The records of a TFRecord file, in order.");
 
-TW_METHOD(record_iterator_read, "compat.v1.io._RecordIterator._read(self: record_iterator) -> value", "The next record; None at the end.")
+TW_METHOD(record_iterator_read, "compat.v1.io._RecordIterator._read(self: record_iterator, may_grow: bool = False) -> value",
+          "The next record; None at the end, also amid a header if the file may grow.")
 {
     tw__record_reader *reader = &args->self->reader;
     if (!tw__record_next(reader)) {
+        if (reader->status == TW_OK && !args->may_grow)
+            (void)tw__record_check_end(reader);
         reader->status = TW_OK; /* damage is an error each time it is met */
         return (tw_value){ .kind = TW_VALUE_NONE };
     }

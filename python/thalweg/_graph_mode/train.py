@@ -386,7 +386,7 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
 
 def summary_iterator(path):
     """The Events of an event file."""
-    for data in _records.tf_record_iterator(path):
+    for data in _records.records_of(path, None, True):
         yield _messages.Event.FromString(data)
 
 

@@ -5,6 +5,8 @@
 #include "op/guard.h"
 #include "rows.h"
 
+enum { HEAD = 12 }; /* of a record */
+
 typedef struct files_dataset {
     tw__dataset base;
     tw_tensor *names;
@@ -129,6 +131,17 @@ static tw_status open_records(files_cursor *c, const files_dataset *self)
     return opened;
 }
 
+/* After damage: the next call goes on at the next good head of the file. False: there is none. */
+static bool goes_on_behind(files_cursor *c)
+{
+    tw__saved_error kept = tw__error_take();
+    int64_t skipped;
+    bool found = !tw__record_cut_off(&c->records) && tw__record_resync(&c->records, &skipped) == TW_OK && c->records.end - c->records.begin >= HEAD;
+    tw_clear_error();
+    tw__error_restore(kept);
+    return found;
+}
+
 static tw_status records_next(tw__cursor *cursor, tw_tensor **element, bool *end)
 {
     files_cursor *c = (files_cursor *)cursor;
@@ -144,9 +157,13 @@ static tw_status records_next(tw__cursor *cursor, tw_tensor **element, bool *end
             return element[0] ? TW_OK : tw__error_status();
         }
         tw_status status = c->records.status;
-        tw__record_close(&c->records);
-        c->open = false;
-        c->file++;
+        if (status == TW_OK)
+            status = tw__record_check_end(&c->records);
+        if (status == TW_OK || !goes_on_behind(c)) {
+            tw__record_close(&c->records);
+            c->open = false;
+            c->file++;
+        }
         TW_TRY(status);
     }
 }

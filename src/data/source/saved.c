@@ -397,6 +397,8 @@ static tw_status shard_next(tw__cursor *cursor, tw_tensor **element, bool *end)
             i += status == TW_OK;
         } else {
             status = c->records.status;
+            if (status == TW_OK)
+                status = tw__record_check_end(&c->records);
             tw__record_close(&c->records);
             c->reading = false;
         }

@@ -42,13 +42,15 @@ static void print_shape(const tw_value *shape)
     fputs(shape->list.count == 1 ? ",)" : ")", stdout);
 }
 
-static bool print_json(const tw_value *value)
+static bool print_piece(void *stream, const char *text, size_t size)
 {
-    char *text = tw_value_json(value);
-    if (text)
-        fputs(text, stdout);
-    free(text);
-    return text != NULL;
+    return fwrite(text, 1, size, stream) == size;
+}
+
+/* As it is made: a tensor may be larger than anybody wants to wait for. */
+static void print_json(const tw_value *value)
+{
+    tw_value_json_write(value, print_piece, stdout);
 }
 
 static tw_value text_value(const char *text)

@@ -98,6 +98,8 @@ typedef struct tw_value {
 #define TW_TEXT(text_) ((tw_value){ .kind = TW_VALUE_STR, .s = { (text_), sizeof(text_) - 1 } })
 TW_API_FUNCTION void tw_value_free(tw_value *value);
 TW_API_FUNCTION char *tw_value_json(const tw_value *value); /* as JSON text, tensors as nested lists; for free() */
+/* The same in pieces, which `write` gets as they are made; it gives false to stop. */
+TW_API_FUNCTION tw_status tw_value_json_write(const tw_value *value, bool (*write)(void *context, const char *text, size_t size), void *context);
 
 /* One argument. There are thousands: the struct is kept small. */
 typedef struct tw_field {

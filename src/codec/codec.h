@@ -132,6 +132,8 @@ static inline uint64_t tw__inflate_limit(size_t size)
 typedef struct tw__json {
     tw__text *text;
     bool follows; /* a comma is due before the next value */
+    bool (*write)(void *context, const char *text, size_t size); /* takes what was written so far, now and then; NULL: it is kept */
+    void *context;
 } tw__json;
 void tw__json_begin(tw__json *json, char bracket); /* '{' or '[' */
 void tw__json_end(tw__json *json, char bracket);   /* '}' or ']' */

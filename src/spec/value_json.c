@@ -6,11 +6,12 @@
 #include "codec/codec.h"
 #include "spec/spec.h"
 
+static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+
 /* The number of the fewest digits that a float is the nearest one of, without text: digits and powers of ten this small are exact as doubles, and so
- * is the rounding of their quotient. False: it is not that simple. */
-static bool shortest_exact(double value, double *found)
+ * is the rounding of their quotient. It is digits / 10^behind. False: it is not that simple. */
+static bool shortest_exact(double value, double *found, double *digits_found, int *behind_found)
 {
-    static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
     double size = fabs(value);
     if (!(size >= 1e-6 && size < 1e9))
         return false;
@@ -21,22 +22,53 @@ static bool shortest_exact(double value, double *found)
         whole--;
     for (int digits = 1; digits <= 9; digits++) {
         int behind = digits - whole;
-        double scaled = behind >= 0 ? nearbyint(size * powers[behind]) : nearbyint(size / powers[-behind]);
+        double exact = behind >= 0 ? size * powers[behind] : size / powers[-behind], scaled = nearbyint(exact);
         double number = behind >= 0 ? scaled / powers[behind] : scaled * powers[-behind];
         if ((float)number == (float)size) {
             *found = value < 0 ? -number : number;
-            return digits < 9;
+            *digits_found = scaled;
+            *behind_found = behind;
+            return digits < 9 || fabs(fabs(exact - scaled) - 0.5) > 1e-6; /* which of two is nearer is not known that exactly */
         }
     }
     return false;
+}
+
+/* A float in the range that is written without an exponent, as %.15g writes the shortest. False: others do it. */
+static bool write_single(tw__json *json, double value)
+{
+    char text[40];
+    double found, digits;
+    int behind, at = 0;
+    if (value == 0) {
+        tw__json_raw(json, signbit(value) ? "-0" : "0");
+        return true;
+    }
+    if (!(fabs(value) >= 1.001e-4) || !shortest_exact(value, &found, &digits, &behind))
+        return false;
+    uint64_t number = (uint64_t)digits, scale = (uint64_t)powers[behind > 0 ? behind : -behind];
+    uint64_t whole = behind > 0 ? number / scale : number * scale, rest = behind > 0 ? number % scale : 0;
+    at = snprintf(text, sizeof text, "%s%llu", value < 0 ? "-" : "", (unsigned long long)whole);
+    if (rest) {
+        text[at] = '.';
+        for (int i = behind; i > 0; i--, rest /= 10)
+            text[at + i] = (char)('0' + rest % 10);
+        at += behind + 1;
+        while (text[at - 1] == '0')
+            at--;
+        text[at] = 0;
+    }
+    tw__json_raw(json, text);
+    return true;
 }
 
 /* 0.1f as 0.1, not as the 0.10000000149011612 that it is. */
 static double shortest(double value, tw_dtype dtype)
 {
     char text[32];
-    double found;
-    if (dtype == TW_FLOAT32 && shortest_exact(value, &found))
+    double found, scaled;
+    int behind;
+    if (dtype == TW_FLOAT32 && shortest_exact(value, &found, &scaled, &behind))
         return found;
     for (int digits = 1; dtype == TW_FLOAT32 && digits <= 9; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
@@ -90,6 +122,8 @@ static tw_status write_element(tw__json *json, const tw_tensor *tensor, int64_t 
     default:
         break;
     }
+    if (tensor->dtype == TW_FLOAT32 && write_single(json, ((const float *)tensor->data)[index]))
+        return TW_OK;
     if (tw__dtype_is_float(tensor->dtype))
         tw__json_number(json, shortest(tw_tensor_double_at(tensor, index), tensor->dtype));
     else
@@ -97,10 +131,23 @@ static tw_status write_element(tw__json *json, const tw_tensor *tensor, int64_t 
     return tw_error_code();
 }
 
+/* Hands on what is there, if somebody takes it. */
+static tw_status hand_on(tw__json *json, size_t least)
+{
+    tw__text *text = json->text;
+    if (!json->write || text->size <= least || text->failed)
+        return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
+    bool good = json->write(json->context, text->data, text->size);
+    tw__text_clear(text);
+    return good ? TW_OK : tw__fail(TW_UNKNOWN, "JSON: what was written could not be handed on");
+}
+
 static tw_status write_tensor(tw__json *json, const tw_tensor *tensor, int axis, int64_t *index)
 {
-    if (axis == tensor->shape.rank)
-        return write_element(json, tensor, (*index)++);
+    if (axis == tensor->shape.rank) {
+        TW_TRY(write_element(json, tensor, (*index)++));
+        return hand_on(json, 1 << 16);
+    }
     tw__json_begin(json, '[');
     for (int64_t i = 0; i < tensor->shape.dims[axis]; i++)
         TW_TRY(write_tensor(json, tensor, axis + 1, index));
@@ -198,4 +245,17 @@ char *tw_value_json(const tw_value *value)
         return NULL;
     }
     return tw__text_take(&text);
+}
+
+tw_status tw_value_json_write(const tw_value *value, bool (*write)(void *context, const char *text, size_t size), void *context)
+{
+    tw__text text = { 0 };
+    tw__json json = { .text = &text, .write = write, .context = context };
+    if (!tw__check_given(value, "the value", "tw_value_json_write") || !write)
+        return write ? tw__error_status() : tw__fail(TW_INVALID_ARGUMENT, "tw_value_json_write: the function that takes the text is NULL");
+    tw_status status = write_value(&json, value);
+    if (status == TW_OK)
+        status = hand_on(&json, 0);
+    tw__text_free(&text);
+    return status;
 }

@@ -146,3 +146,13 @@ def test_hdf5_files():
     assert (code, err) == (0, "") and out == '{"name": "d/d/bias:0", "dtype": "float32", "shape": [4], "value": [0, 0, 0, 0]}\n'
     code, out, err = thalweg("checkpoint", "ls", path + ".h5")
     assert code == 1 and "No such file" in err
+
+
+def test_large_tensors_come_at_once(tmp_path):
+    """Who reads the beginning only need not wait for the rest."""
+    import thalweg as tf
+    tf.train.Checkpoint(v=tf.Variable(tf.random.normal([1000, 1000]))).write(str(tmp_path / "large"))
+    with subprocess.Popen([PROGRAM, "checkpoint", "cat", str(tmp_path / "large"), "v", "--json"], stdout=subprocess.PIPE) as process:
+        assert process.stdout.read(8) == b'{"name":'
+        process.stdout.close()  # the first pieces are enough: the program ends without an answer for all of them
+        assert process.wait(timeout=60) != 0

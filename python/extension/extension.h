@@ -279,6 +279,11 @@ void tw__py_made(PyObject *self); /* an instance is complete: lets C know of met
 char *tw__py_automatic_name(PyObject *self, const tw_class *class_row); /* for tw__free; NULL: C names it */
 PyObject *tw__py_callable_function(void *object); /* the function in a tw_callable, borrowed; NULL: none of ours */
 void tw__py_hooks_start(void);
+/* message.c, message_wire.c: protocol buffer messages */
+bool tw__py_messages_start(PyObject *module);
+PyObject *tw__py_message_describe(PyObject *self, PyObject *arguments);
+PyObject *tw__py_message_extend(PyObject *self, PyObject *arguments);
+PyObject *tw__py_message_errors(PyObject *self, PyObject *class);
 PyObject *tw__py_keras_objects(PyObject *self, PyObject *arguments); /* keras_objects.c: how the program's own classes are written and made */
 void *tw__py_from_config(PyObject *dict, const char *word); /* the object that a dict with class and config describes; NULL: an exception is set */
 void tw__py_training_start(void); /* training.c: what fit asks of subclasses and callbacks */

@@ -325,6 +325,9 @@ static PyMethodDef functions[] = {
     { "_recompute_grad", tw__py_recompute_grad, METH_VARARGS, "What a function makes of tensors, made again for the gradient." },
     { "_gradients", tw__py_gradients, METH_VARARGS, "Derivatives in the graph that is traced." },
     { "keras_objects", tw__py_keras_objects, METH_VARARGS, "Takes the functions that write and make objects of Python's classes." },
+    { "message_table", tw__py_message_describe, METH_VARARGS, "The fields of a class of messages, for its `_table`." },
+    { "message_extend", tw__py_message_extend, METH_VARARGS, "Adds values to the list of a field: list, class, name, values." },
+    { "message_errors", tw__py_message_errors, METH_O, "Takes the class of the error for bytes that are no message." },
     { "_trace_and_call", tw__py_trace_and_call, METH_VARARGS, "Traces a function of tensors and calls what came of it." },
     { 0 },
 };
@@ -342,7 +345,7 @@ PyMODINIT_FUNC PyInit__core(void)
     if (!tw__py_objects_start(module) || !tw__py_functions_start(module) || !tw__py_dtypes_start(module) ||
         !tw__py_shapes_start(module) || !tw__py_arrays_start(module) || !tw__py_operators_start() ||
         !tw__py_tensors_start(module) || !tw__py_graph_types_start(module) || !tw__py_graph_functions_start(module) ||
-        !tw__py_sessions_start(module) || !tw__py_datasets_start(module) || !tw__py_strategies_start(module) ||
+        !tw__py_sessions_start(module) || !tw__py_datasets_start(module) || !tw__py_strategies_start(module) || !tw__py_messages_start(module) ||
         PyModule_AddFunctions(module, tw__py_tracking_functions) < 0 || PyModule_AddFunctions(module, tw__py_nest_functions) < 0 ||
         PyModule_AddFunctions(module, tw__py_later_functions) < 0) {
         Py_DECREF(module);

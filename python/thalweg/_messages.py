@@ -238,7 +238,7 @@ def _read(text, separator):
 enums = {name: {value.split()[0]: int(value.split()[1]) for value in values} for name, values in _read(_ENUMS, ",").items()}
 classes = {}
 for _name, _fields in _read(_MESSAGES, ";").items():
-    _own = {"FIELDS": "; ".join(_fields), "__module__": __name__, "__qualname__": _name, "__doc__": "TensorFlow's message %s." % _name}
+    _own = {"FIELDS": "; ".join(_fields), "__module__": __name__, "__qualname__": _name, "__doc__": "TensorFlow's message %s." % _name, "__slots__": ()}
     classes[_name] = _made = type(Message)(_name.split(".")[-1], (Message,), _own)
     if "." in _name:
         setattr(classes[_name.rsplit(".", 1)[0]], _name.split(".")[-1], _made)
@@ -253,4 +253,6 @@ for _name, _values in enums.items():  # an enum's values stand in the message th
             globals()[_value] = _number
 Message._class = staticmethod(classes.__getitem__)
 Message._enum = staticmethod(enums.__getitem__)
+for _made in classes.values():
+    _made._describe()
 del _name, _fields, _own, _made, _values, _place, _value, _number

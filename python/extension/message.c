@@ -1,0 +1,614 @@
+/* Protocol buffer messages as objects: fields as attributes, lists and maps of values. What is common is done here, since programs make them by the
+ * million (tf.train.Example); what is rare (text, presence, checks of strange values) is thalweg._message's. */
+#include <math.h>
+
+#include "message.h"
+
+PyTypeObject *tw__py_message_type;
+
+#define TYPE_OF(object) ((PyObject *)Py_TYPE((PyObject *)(object)))
+
+/* ---- classes ---- */
+
+static void free_class(PyObject *capsule)
+{
+    message_class *class = PyCapsule_GetPointer(capsule, NULL);
+    if (class) {
+        tw__free(class->fields);
+        tw__free(class->order);
+        tw__free(class);
+    }
+}
+
+static int kind_of(const char *name)
+{
+    static const char *const names[] = { "int32", "int64", "uint32", "uint64", "fixed32", "fixed64", "bool", "float", "double", "string", "bytes" };
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+        if (strcmp(names[i], name) == 0)
+            return i;
+    }
+    return MESSAGE_MESSAGE;
+}
+
+/* (name, number, kind, kind of keys or None, oneof's number or 0, class of the container or None, class of messages or None, info) */
+static bool read_field(PyObject *row, message_field *field)
+{
+    const char *kind, *key;
+    PyObject *name, *container, *child, *info;
+    unsigned int number;
+    if (!PyArg_ParseTuple(row, "UIsziOOO", &name, &number, &kind, &key, &field->oneof, &container, &child, &info))
+        return false;
+    field->name = Py_NewRef(name);
+    PyUnicode_InternInPlace(&field->name);
+    field->number = number;
+    field->kind = kind_of(kind);
+    field->key = key ? kind_of(key) : -1;
+    field->container = container == Py_None ? NULL : Py_NewRef(container);
+    field->child = child == Py_None ? NULL : Py_NewRef(child);
+    field->info = Py_NewRef(info);
+    return true;
+}
+
+static message_class *class_of(PyObject *type)
+{
+    static PyObject *name;
+    if (!name && !(name = PyUnicode_InternFromString("_table")))
+        return NULL;
+    PyObject *table = PyObject_GetAttr(type, name);
+    message_class *class = table ? PyCapsule_GetPointer(table, NULL) : NULL;
+    Py_XDECREF(table); /* the type keeps it */
+    return class;
+}
+
+PyObject *tw__py_message_describe(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *rows;
+    if (!PyArg_ParseTuple(arguments, "O!", &PyList_Type, &rows))
+        return NULL;
+    int count = (int)PyList_Size(rows);
+    message_class *class = tw__alloc(sizeof *class);
+    message_field *fields = tw__alloc_array((size_t)count + 1, sizeof *fields);
+    int *order = tw__alloc_array((size_t)count + 1, sizeof *order);
+    PyObject *places = PyDict_New(), *capsule = NULL;
+    bool good = class && fields && order && places;
+    for (int i = 0; good && i < count; i++) {
+        good = read_field(PyList_GetItem(rows, i), &fields[i]);
+        PyObject *place = good ? PyLong_FromLong(i) : NULL;
+        good = place && PyDict_SetItem(places, fields[i].name, place) == 0;
+        Py_XDECREF(place);
+        int at = i;
+        for (; good && at > 0 && fields[order[at - 1]].number > fields[i].number; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    if (good) {
+        *class = (message_class){ places, fields, count, order };
+        capsule = PyCapsule_New(class, NULL, free_class);
+    }
+    if (capsule)
+        return capsule;
+    tw__free(class);
+    tw__free(fields);
+    tw__free(order);
+    Py_XDECREF(places);
+    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+}
+
+/* NULL: there is none of that name; no exception. */
+static const message_field *field_of(const message_class *class, PyObject *name)
+{
+    PyObject *place = class ? PyDict_GetItem(class->places, name) : NULL;
+    return place ? &class->fields[PyLong_AsLong(place)] : NULL;
+}
+
+static int no_field(PyObject *self, PyObject *name, PyObject *error)
+{
+    PyObject *type = PyObject_GetAttrString(TYPE_OF(self), "__name__");
+    if (type)
+        PyErr_Format(error, "Protocol message %U has no \"%U\" field.", type, name);
+    Py_XDECREF(type);
+    return -1;
+}
+
+/* ---- values ---- */
+
+static PyObject *check_slowly(const message_field *field, PyObject *owner, PyObject *value)
+{
+    return PyObject_CallMethod(field->info, "check", "OO", value, owner);
+}
+
+static bool in_range(int kind, PyObject *value)
+{
+    int overflow = 0;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    switch (kind) {
+    case MESSAGE_INT32:
+        return !overflow && number == (int32_t)number;
+    case MESSAGE_INT64:
+        return !overflow;
+    case MESSAGE_UINT32:
+    case MESSAGE_FIXED32:
+        return !overflow && number == (long long)(uint32_t)number;
+    default:
+        return !overflow && number >= 0; /* larger ones are looked at by others */
+    }
+}
+
+PyObject *tw__py_message_check(const message_field *field, PyObject *owner, PyObject *value)
+{
+    switch (field->kind) {
+    case MESSAGE_BYTES:
+        return PyBytes_CheckExact(value) ? Py_NewRef(value) : check_slowly(field, owner, value);
+    case MESSAGE_FLOAT:
+        if (PyFloat_CheckExact(value))
+            return PyFloat_FromDouble((float)PyFloat_AsDouble(value));
+        return check_slowly(field, owner, value);
+    case MESSAGE_DOUBLE:
+        return PyFloat_CheckExact(value) ? Py_NewRef(value) : check_slowly(field, owner, value);
+    case MESSAGE_BOOL:
+        return PyBool_Check(value) ? Py_NewRef(value) : check_slowly(field, owner, value);
+    case MESSAGE_STRING:
+    case MESSAGE_MESSAGE:
+        return check_slowly(field, owner, value);
+    default:
+        return PyLong_CheckExact(value) && in_range(field->kind, value) ? Py_NewRef(value) : check_slowly(field, owner, value);
+    }
+}
+
+static PyObject *values_of(message_object *self)
+{
+    if (!self->values)
+        self->values = PyDict_New();
+    return self->values;
+}
+
+static bool is_one(const message_field *field)
+{
+    return !field->container && field->kind != MESSAGE_MESSAGE;
+}
+
+PyObject *tw__py_message_part(message_object *self, const message_field *field)
+{
+    PyObject *values = values_of(self), *found = values ? PyDict_GetItem(values, field->name) : NULL;
+    if (found || !values)
+        return found;
+    PyObject *made = field->container ? PyObject_CallNoArgs(field->container) : tw__py_message_make(field->child);
+    int result = made ? PyDict_SetItem(values, field->name, made) : -1;
+    Py_XDECREF(made);
+    return result < 0 ? NULL : made;
+}
+
+static int clear_others(message_object *self, const message_field *field)
+{
+    for (int i = 0; field->oneof && self->values && i < self->class->count; i++) {
+        const message_field *other = &self->class->fields[i];
+        if (other->oneof == field->oneof && other != field && PyDict_GetItem(self->values, other->name) && PyDict_DelItem(self->values, other->name) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int tw__py_message_put(message_object *self, const message_field *field, PyObject *value)
+{
+    if (field->oneof)
+        self->last = 0;
+    return values_of(self) && clear_others(self, field) == 0 ? PyDict_SetItem(self->values, field->name, value) : -1;
+}
+
+void tw__py_message_settle(message_object *self)
+{
+    const message_field *last = self->last ? &self->class->fields[self->last - 1] : NULL;
+    PyObject *value;
+    if (last && tw__py_message_present(self, last, &value) && clear_others(self, last) < 0)
+        PyErr_Clear(); /* they were there a moment ago */
+}
+
+/* ---- what is there ---- */
+
+static bool is_default(const message_field *field, PyObject *value)
+{
+    if (field->kind == MESSAGE_STRING)
+        return PyUnicode_GetLength(value) == 0;
+    if (field->kind == MESSAGE_BYTES)
+        return PyBytes_Size(value) == 0;
+    if (field->kind == MESSAGE_FLOAT || field->kind == MESSAGE_DOUBLE) {
+        double number = PyFloat_AsDouble(value);
+        return number == 0 && !signbit(number);
+    }
+    return PyObject_Not(value) == 1;
+}
+
+bool tw__py_message_present(const message_object *self, const message_field *field, PyObject **value)
+{
+    *value = self->values ? PyDict_GetItem(self->values, field->name) : NULL;
+    if (!*value)
+        return false;
+    if (field->container)
+        return PyObject_Size(*value) > 0;
+    if (field->kind == MESSAGE_MESSAGE)
+        return tw__py_message_any((const message_object *)*value);
+    return field->oneof || !is_default(field, *value);
+}
+
+bool tw__py_message_any(const message_object *self)
+{
+    PyObject *value;
+    if (self->set || (self->unknown && PyList_Size(self->unknown)))
+        return true;
+    for (int i = 0; self->values && i < self->class->count; i++) {
+        if (tw__py_message_present(self, &self->class->fields[i], &value))
+            return true;
+    }
+    return false;
+}
+
+/* ---- copies ---- */
+
+static PyObject *copy_of(message_object *self);
+
+/* Adds what a list holds to another of the same field. */
+static int add_list(const message_field *field, PyObject *to, PyObject *from)
+{
+    for (Py_ssize_t i = 0, count = PyList_Size(from); i < count; i++) {
+        PyObject *item = PyList_GetItem(from, i), *own = field->kind == MESSAGE_MESSAGE ? copy_of((message_object *)item) : Py_NewRef(item);
+        int result = own ? PyList_Append(to, own) : -1;
+        Py_XDECREF(own);
+        if (result < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_map(const message_field *field, PyObject *to, PyObject *from)
+{
+    PyObject *key, *item;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(from, &at, &key, &item)) {
+        PyObject *own = field->kind == MESSAGE_MESSAGE ? copy_of((message_object *)item) : Py_NewRef(item);
+        int result = own ? PyDict_SetItem(to, key, own) : -1;
+        Py_XDECREF(own);
+        if (result < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Adds what one message holds to another of its class. */
+static int merge(message_object *to, message_object *from)
+{
+    PyObject *value;
+    tw__py_message_settle(from);
+    tw__py_message_settle(to);
+    for (int i = 0; from->values && i < from->class->count; i++) {
+        const message_field *field = &from->class->fields[i];
+        if (!tw__py_message_present(from, field, &value))
+            continue;
+        if (is_one(field)) {
+            if (tw__py_message_put(to, field, value) < 0)
+                return -1;
+            continue;
+        }
+        if (clear_others(to, field) < 0)
+            return -1;
+        PyObject *part = tw__py_message_part(to, field);
+        int result = !part ? -1 : field->key >= 0 ? add_map(field, part, value) : field->container ? add_list(field, part, value)
+                                                                                                     : merge((message_object *)part, (message_object *)value);
+        if (result < 0)
+            return -1;
+    }
+    to->set = 1;
+    if (from->unknown && !to->unknown && !(to->unknown = PyList_New(0)))
+        return -1;
+    for (Py_ssize_t i = 0; from->unknown && i < PyList_Size(from->unknown); i++) {
+        if (PyList_Append(to->unknown, PyList_GetItem(from->unknown, i)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *copy_of(message_object *self)
+{
+    PyObject *made = tw__py_message_make(TYPE_OF(self));
+    if (made && merge((message_object *)made, self) == 0)
+        return made;
+    Py_XDECREF(made);
+    return NULL;
+}
+
+static PyObject *merge_from(PyObject *self, PyObject *other)
+{
+    if (Py_TYPE(self) != Py_TYPE(other)) {
+        PyObject *own = PyObject_GetAttrString(TYPE_OF(self), "__name__"), *given = PyObject_GetAttrString((PyObject *)Py_TYPE(other), "__name__");
+        if (own && given)
+            PyErr_Format(PyExc_TypeError, "Parameter to MergeFrom() must be instance of same class: expected %U got %U.", own, given);
+        Py_XDECREF(own);
+        Py_XDECREF(given);
+        return NULL;
+    }
+    PyObject *copy = self == other ? copy_of((message_object *)other) : Py_NewRef(other);
+    int result = copy ? merge((message_object *)self, (message_object *)copy) : -1;
+    Py_XDECREF(copy);
+    return result < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* ---- lists ---- */
+
+/* message_extend(list, field's place in the class, class, values): adds checked values. */
+static int extend(const message_field *field, PyObject *owner, PyObject *list, PyObject *values)
+{
+    PyObject *iterator = PyObject_GetIter(values), *item;
+    if (!iterator)
+        return -1;
+    int result = 0;
+    while (result == 0 && (item = PyIter_Next(iterator))) {
+        PyObject *checked = tw__py_message_check(field, owner, item);
+        result = checked ? PyList_Append(list, checked) : -1;
+        Py_XDECREF(checked);
+        Py_DECREF(item);
+    }
+    Py_DECREF(iterator);
+    return PyErr_Occurred() ? -1 : result;
+}
+
+PyObject *tw__py_message_extend(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *list, *owner, *name, *values;
+    if (!PyArg_ParseTuple(arguments, "O!OUO", &PyList_Type, &list, &owner, &name, &values))
+        return NULL;
+    const message_field *field = field_of(class_of(owner), name);
+    if (!field)
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "there is no field %U", name);
+    return extend(field, owner, list, values) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* ---- making ---- */
+
+PyObject *tw__py_message_make(PyObject *type)
+{
+    message_class *class = class_of(type);
+    allocfunc allocate = class ? (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc) : NULL;
+    message_object *made = allocate ? (message_object *)allocate((PyTypeObject *)type, 0) : NULL;
+    if (made)
+        made->class = class;
+    return (PyObject *)made;
+}
+
+static PyObject *message_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
+{
+    (void)arguments;
+    (void)named;
+    return tw__py_message_make((PyObject *)type);
+}
+
+/* A message of a dict, or a copy of the message that is given. */
+static PyObject *child_of(const message_field *field, PyObject *owner, PyObject *value)
+{
+    PyObject *none = PyDict_Check(value) ? PyTuple_New(0) : NULL, *made = NULL;
+    if (none)
+        made = PyObject_Call(field->child, none, value);
+    else if ((PyObject *)Py_TYPE(value) == field->child)
+        made = copy_of((message_object *)value);
+    else
+        made = check_slowly(field, owner, value);
+    Py_XDECREF(none);
+    return made;
+}
+
+static int init_map(message_object *self, const message_field *field, PyObject *value)
+{
+    if (!PyDict_Check(value) && !PyObject_HasAttrString(value, "items")) {
+        PyErr_Format(PyExc_TypeError, "the map \"%U\" is made of a dict, got %R", field->name, value);
+        return -1;
+    }
+    PyObject *map = tw__py_message_part(self, field), *items = map ? PyMapping_Items(value) : NULL;
+    int result = items ? 0 : -1;
+    for (Py_ssize_t i = 0; result == 0 && i < PyList_Size(items); i++) {
+        PyObject *pair = PyList_GetItem(items, i), *key = PyTuple_GetItem(pair, 0), *item = PyTuple_GetItem(pair, 1);
+        PyObject *child = field->kind == MESSAGE_MESSAGE ? child_of(field, TYPE_OF(self), item) : Py_NewRef(item);
+        bool message = field->kind == MESSAGE_MESSAGE, plain = field->key == MESSAGE_STRING && PyUnicode_CheckExact(key);
+        PyObject *checked = !child || !message || plain ? Py_NewRef(key) : PyObject_CallMethod(map, "_key", "O", key);
+        result = !child || !checked ? -1 : message ? PyDict_SetItem(map, checked, child) : PyObject_SetItem(map, key, child);
+        Py_XDECREF(checked);
+        Py_XDECREF(child);
+    }
+    Py_XDECREF(items);
+    return result;
+}
+
+static int init_list(message_object *self, const message_field *field, PyObject *value)
+{
+    PyObject *list = tw__py_message_part(self, field), *owner = TYPE_OF(self);
+    if (!list)
+        return -1;
+    if (field->kind != MESSAGE_MESSAGE) {
+        if (PyList_CheckExact(value) || PyTuple_CheckExact(value))
+            return extend(field, owner, list, value);
+        PyObject *done = PyObject_CallMethod(list, "extend", "O", value);
+        Py_XDECREF(done);
+        return done ? 0 : -1;
+    }
+    PyObject *iterator = PyObject_GetIter(value), *item;
+    int result = iterator ? 0 : -1;
+    while (result == 0 && (item = PyIter_Next(iterator))) {
+        PyObject *child = child_of(field, owner, item);
+        result = child ? PyList_Append(list, child) : -1;
+        Py_XDECREF(child);
+        Py_DECREF(item);
+    }
+    Py_XDECREF(iterator);
+    return PyErr_Occurred() ? -1 : result;
+}
+
+static int init_field(message_object *self, PyObject *name, PyObject *value)
+{
+    const message_field *field = field_of(self->class, name);
+    if (value == Py_None)
+        return 0;
+    if (!field)
+        return no_field((PyObject *)self, name, PyExc_ValueError);
+    if (field->key >= 0)
+        return init_map(self, field, value);
+    if (field->container)
+        return init_list(self, field, value);
+    bool message = field->kind == MESSAGE_MESSAGE;
+    PyObject *own = message ? child_of(field, TYPE_OF(self), value) : tw__py_message_check(field, TYPE_OF(self), value);
+    if (own && message)
+        ((message_object *)own)->set = 1;
+    int result = own ? tw__py_message_put(self, field, own) : -1;
+    Py_XDECREF(own);
+    return result;
+}
+
+static int message_init(PyObject *object, PyObject *arguments, PyObject *named)
+{
+    message_object *self = (message_object *)object;
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    if (PyTuple_Size(arguments)) {
+        PyErr_SetString(PyExc_TypeError, "No positional arguments allowed");
+        return -1;
+    }
+    while (named && PyDict_Next(named, &at, &name, &value)) {
+        if (init_field(self, name, value) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *clear(PyObject *object, PyObject *ignored)
+{
+    (void)ignored;
+    message_object *self = (message_object *)object;
+    Py_CLEAR(self->values);
+    Py_CLEAR(self->unknown);
+    self->last = 0;
+    self->set = 1; /* as protobuf has it: who clears a message means it to be there */
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *set_in_parent(PyObject *object, PyObject *ignored)
+{
+    (void)ignored;
+    ((message_object *)object)->set = 1;
+    return Py_NewRef(Py_None);
+}
+
+/* ---- attributes ---- */
+
+static PyObject *message_get(PyObject *object, PyObject *name)
+{
+    message_object *self = (message_object *)object;
+    const message_field *field = field_of(self->class, name);
+    if (field && is_one(field)) {
+        tw__py_message_settle(self);
+        PyObject *found = self->values ? PyDict_GetItem(self->values, name) : NULL;
+        return found ? Py_NewRef(found) : PyObject_CallMethod(field->info, "default", NULL);
+    }
+    if (field) {
+        tw__py_message_settle(self);
+        if (field->oneof)
+            self->last = (int)(field - self->class->fields) + 1;
+        return Py_XNewRef(tw__py_message_part(self, field));
+    }
+    PyObject *found = PyObject_GenericGetAttr(object, name);
+    Py_ssize_t size = 0;
+    const char *text = found ? NULL : PyUnicode_AsUTF8AndSize(name, &size);
+    if (text && strncmp(text, "__", 2) != 0 && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        no_field(object, name, PyExc_AttributeError);
+    }
+    return found;
+}
+
+static int message_set(PyObject *object, PyObject *name, PyObject *value)
+{
+    message_object *self = (message_object *)object;
+    const message_field *field = field_of(self->class, name);
+    if (!field)
+        return no_field(object, name, PyExc_AttributeError);
+    if (!value || !is_one(field)) {
+        PyErr_Format(PyExc_AttributeError, "Assignment not allowed to message, map, or repeated field \"%U\" in protocol message object.", name);
+        return -1;
+    }
+    PyObject *checked = tw__py_message_check(field, (PyObject *)Py_TYPE(object), value);
+    int result = checked ? tw__py_message_put(self, field, checked) : -1;
+    Py_XDECREF(checked);
+    return result;
+}
+
+static PyObject *get_values(PyObject *self, void *unused)
+{
+    (void)unused;
+    tw__py_message_settle((message_object *)self);
+    return Py_XNewRef(values_of((message_object *)self));
+}
+
+static PyObject *get_unknown(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *unknown = ((message_object *)self)->unknown;
+    return unknown ? Py_NewRef(unknown) : PyList_New(0);
+}
+
+static PyObject *get_any(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(tw__py_message_any((message_object *)self));
+}
+
+/* ---- the type ---- */
+
+static int message_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    message_object *self = (message_object *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->values);
+    Py_VISIT(self->unknown);
+    return 0;
+}
+
+static int message_drop(PyObject *object)
+{
+    Py_CLEAR(((message_object *)object)->values);
+    Py_CLEAR(((message_object *)object)->unknown);
+    return 0;
+}
+
+static void message_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    message_drop(object);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+bool tw__py_messages_start(PyObject *module)
+{
+    static PyMethodDef methods[] = {
+        { "SerializeToString", (PyCFunction)(void (*)(void))tw__py_message_serialize, METH_VARARGS | METH_KEYWORDS, "The message as bytes; maps are sorted by key." },
+        { "SerializePartialToString", (PyCFunction)(void (*)(void))tw__py_message_serialize, METH_VARARGS | METH_KEYWORDS, "The same." },
+        { "MergeFromString", tw__py_message_merge, METH_O, "Adds what the bytes hold." },
+        { "MergeFrom", merge_from, METH_O, "Adds what another message holds." },
+        { "Clear", clear, METH_NOARGS, "Takes everything out." },
+        { "SetInParent", set_in_parent, METH_NOARGS, "Makes the message be there, although it may be empty." },
+        { 0 },
+    };
+    static PyGetSetDef properties[] = {
+        { "_values", get_values, NULL, "what is there by name", NULL },
+        { "_unknown", get_unknown, NULL, "fields that the class does not have", NULL },
+        { "_any", get_any, NULL, "whether anything is there", NULL },
+        { 0 },
+    };
+    static PyType_Slot slots[] = {
+        { Py_tp_new, message_new },           { Py_tp_init, message_init },         { Py_tp_getattro, message_get }, { Py_tp_setattro, message_set },
+        { Py_tp_traverse, message_traverse }, { Py_tp_clear, message_drop },        { Py_tp_dealloc, message_dealloc },
+        { Py_tp_methods, methods },           { Py_tp_getset, properties },         { Py_tp_doc, "The base of messages." },
+        { 0 },
+    };
+    static PyType_Spec spec = { "thalweg._core.MessageBase", sizeof(message_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots };
+    tw__py_message_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return tw__py_message_type && PyModule_AddObjectRef(module, "MessageBase", (PyObject *)tw__py_message_type) == 0;
+}

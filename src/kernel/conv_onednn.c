@@ -168,7 +168,8 @@ static void convert_filters(job *j)
 {
     const float *filter = j->kind == TW_CONV_OUTPUT ? j->b : j->a;
     char *space = j->filters;
-    int before = tw__onednn_begin();
+    tw__onednn_use use;
+    tw__onednn_begin(&use);
     for (int64_t i = 0; i < j->count; i++) {
         piece *p = &j->pieces[i];
         if (!p->entry->reorder)
@@ -183,7 +184,7 @@ static void convert_filters(job *j)
             space += j->filter_each;
         }
     }
-    tw__onednn_end(before);
+    tw__onednn_end(&use);
 }
 
 /* ---- outputs and inputs' gradients ---- */
@@ -210,10 +211,11 @@ static void run_piece(job *j, int64_t number)
 
 static void run_pieces(void *context, int64_t begin, int64_t end)
 {
-    int before = tw__onednn_begin();
+    tw__onednn_use use;
+    tw__onednn_begin(&use);
     for (int64_t i = begin; i < end; i++)
         run_piece(context, i);
-    tw__onednn_end(before);
+    tw__onednn_end(&use);
 }
 
 static tw_status run_job(job *j)
@@ -267,10 +269,11 @@ static void run_gradient_piece(job *j, int64_t number)
 static void run_gradient_pieces(void *context, int64_t begin, int64_t end)
 {
     job *j = context;
-    int before = tw__onednn_begin();
+    tw__onednn_use use;
+    tw__onednn_begin(&use);
     for (int64_t i = begin; i < end; i++)
         run_gradient_piece(j, j->first + i);
-    tw__onednn_end(before);
+    tw__onednn_end(&use);
 }
 
 /* Adds the parts that ran to the sum, in their order. */
@@ -310,10 +313,11 @@ static tw_status run_gradient(job *j)
         tw__parallel(elements, COPY_ELEMENTS, add_parts, j);
     }
     tw__onednn_argument back[] = { { DNNL_ARG_FROM, &zero->filter, j->sum }, { DNNL_ARG_TO, &zero->own, j->result } };
-    int before = tw__onednn_begin();
+    tw__onednn_use use;
+    tw__onednn_begin(&use);
     if (turn && !j->failed && !tw__onednn_execute(zero->reorder, back, 2))
         j->failed = true;
-    tw__onednn_end(before);
+    tw__onednn_end(&use);
     return give_memory(j, buffer, most, filters);
 }
 
@@ -468,9 +472,10 @@ bool tw__conv_onednn(tw__conv_kind kind, const tw__conv *conv, const float *a, c
     if (!tw__onednn_load() || !is_moderate(conv) || !is_sound(conv))
         return false;
     job j = { .kind = kind, .conv = conv, .a = a, .b = b, .result = result, .then = then };
-    int before = tw__onednn_begin();
+    tw__onednn_use use;
+    tw__onednn_begin(&use);
     bool good = cut(&j), done = true;
-    tw__onednn_end(before);
+    tw__onednn_end(&use);
     if (good)
         *status = kind == TW_CONV_FILTER ? run_gradient(&j) : run_job(&j);
     else if (j.no_memory)

@@ -60,20 +60,24 @@ bool tw__onednn_load(void)
     return available;
 }
 
-int tw__onednn_begin(void)
+void tw__onednn_begin(tw__onednn_use *use)
 {
-    if (!omp_get_max_threads || !omp_set_num_threads)
-        return 0;
-    int before = omp_get_max_threads();
-    if (before != 1)
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT };
+    sigset_t waiting;
+    sigfillset(&waiting);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&waiting, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &waiting, &use->signals);
+    use->threads = omp_get_max_threads && omp_set_num_threads ? omp_get_max_threads() : 1;
+    if (use->threads != 1)
         omp_set_num_threads(1);
-    return before;
 }
 
-void tw__onednn_end(int before)
+void tw__onednn_end(const tw__onednn_use *use)
 {
-    if (before > 1)
-        omp_set_num_threads(before);
+    if (use->threads > 1)
+        omp_set_num_threads(use->threads);
+    pthread_sigmask(SIG_SETMASK, &use->signals, NULL);
 }
 
 bool tw__onednn_execute(dnnl_primitive_t primitive, const tw__onednn_argument *arguments, int count)
@@ -105,10 +109,11 @@ bool tw__gemm_onednn(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_
                      int64_t b_column, float *c, int64_t c_row)
 {
     bool turn_a = a_column != 1, turn_b = b_column != 1;
-    int before = tw__onednn_begin();
+    tw__onednn_use use;
+    tw__onednn_begin(&use);
     dnnl_status_t status = tw__dnn.sgemm(turn_a ? 'T' : 'N', turn_b ? 'T' : 'N', m, n, k, 1, a, turn_a ? a_column : a_row, b,
                                          turn_b ? b_column : b_row, 0, c, c_row);
-    tw__onednn_end(before);
+    tw__onednn_end(&use);
     return status == dnnl_success;
 }
 

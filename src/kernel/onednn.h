@@ -14,6 +14,7 @@
 #ifdef TW_HAVE_ONEDNN
 
 #include <oneapi/dnnl/dnnl.h>
+#include <signal.h>
 #include <stdbool.h>
 
 #define TW_ONEDNN_FUNCTIONS(X)                                                                                                    \
@@ -35,9 +36,14 @@ extern tw__onednn tw__dnn; /* once tw__onednn_load said true */
 
 bool tw__onednn_load(void);
 
-/* The thread's own number of OpenMP threads is one from here to tw__onednn_end, which is given what this gave. */
-int tw__onednn_begin(void);
-void tw__onednn_end(int before);
+/* Around every use. The thread's own number of OpenMP threads is one, and signals wait: the library's products for
+ * AVX-512 use the stack pointer for data, and a handler would stand there (version 2.6: Ctrl-C in a large product broke the heap). */
+typedef struct tw__onednn_use {
+    int threads; /* before */
+    sigset_t signals;
+} tw__onednn_use;
+void tw__onednn_begin(tw__onednn_use *use);
+void tw__onednn_end(const tw__onednn_use *use);
 
 typedef struct tw__onednn_argument {
     int place;

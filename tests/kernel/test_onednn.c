@@ -6,7 +6,9 @@
  * nowhere else: results end where the system ends a page, bytes lie behind each piece of scratch memory, and the C library checks its heap.
  *
  * Without an argument a sample is run; --full runs all. */
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -301,12 +303,50 @@ static void large_products(void **state)
         large_product(2048 + draw(0, 700), 1024 + draw(0, 700), 1024 + draw(0, 700), draw(0, 1), draw(0, 1));
 }
 
+/* ---- signals ---- */
+
+enum { STACK = 1 << 20 };
+static _Atomic long signals_seen, elsewhere;
+static char *stack; /* of the thread that computes */
+
+static void on_signal(int number)
+{
+    char here;
+    (void)number;
+    signals_seen++;
+    elsewhere += stack - &here > STACK || &here - stack > STACK;
+}
+
+/* Signals come all the time to the thread that computes. Their handlers stand on its stack, and not where the library has data. */
+static void signals(void **state)
+{
+    (void)state;
+    char here;
+    static const struct itimerval often = { { 0, 200 }, { 0, 200 } }, never;
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
+    stack = &here;
+    tw__thread_count_set(1);
+    sigaction(SIGALRM, &action, &before);
+    setitimer(ITIMER_REAL, &often, NULL);
+    large_product(2100, 1125, 1500, false, false);
+    for (int n = 0; n < 20; n++)
+        product(300, 300, 300, false, false);
+    for (int n = 0; n < (full ? 60 : 12); n++)
+        compare_size(1 + n % FILTER, 1 + n % STRIDE, 1, n % 4 ? 1 : 8, n % 4 ? 24 : 2, 16);
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &before, NULL);
+    tw__thread_count_set(2);
+    assert_true(signals_seen > 0);
+    assert_int_equal(elsewhere, 0);
+}
+
 /* ---- one process for each instruction set ---- */
 
 static int run(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(strided_pixels), cmocka_unit_test(convolutions), cmocka_unit_test(rectangles),
-                                        cmocka_unit_test(pieces),         cmocka_unit_test(products),     cmocka_unit_test(large_products) };
+                                        cmocka_unit_test(pieces),         cmocka_unit_test(products),     cmocka_unit_test(large_products),
+                                        cmocka_unit_test(signals) };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (tw__gemm_onednn_has(1, 1, 1, 1) && by_library < tried) { /* of three results each; the library has no fast form for some */
         print_error("%s: only %ld convolutions were the library's\n", names[tw__isa_used()], by_library);

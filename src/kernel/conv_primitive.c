@@ -7,6 +7,7 @@
 enum { CACHE_LIMIT = 256 };
 
 static tw__lock lock = TW__LOCK;
+static tw__lock making = TW__LOCK; /* the library shares what it makes between threads by means that ThreadSanitizer does not see */
 static tw__conv_entry *table[CACHE_LIMIT];
 static int table_count;
 static uint64_t clock_now;
@@ -135,7 +136,9 @@ tw__conv_entry *tw__conv_entry_get(tw__conv_kind kind, const tw__conv *conv)
     made->conv = *conv;
     made->kind = kind;
     made->references = 2;
+    tw__lock_take(&making);
     entry_fill(made);
+    tw__lock_give(&making);
     tw__lock_take(&lock);
     if ((e = lookup(kind, conv))) { /* another thread was faster */
         old = made;

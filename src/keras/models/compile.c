@@ -213,6 +213,7 @@ TW_METHOD(model_compile_values,
     tw_optimizer *optimizer = tw__impl_optimizers_get(&(tw_optimizers_get_args){ .identifier = args->optimizer });
     if (!optimizer)
         return tw__error_status();
+    tw__deep_take(&t->lock); /* who trains is not disturbed */
     trainer_clear(t);
     t->optimizer = optimizer;
     t->loss = tw__value_copy(&args->loss);
@@ -221,14 +222,16 @@ TW_METHOD(model_compile_values,
     t->weighted_metrics = tw__value_copy(&args->weighted_metrics);
     t->run_eagerly = args->run_eagerly;
     t->steps_per_execution = args->steps_per_execution;
-    TW_TRY(tw__track(&args->self->trackable, "optimizer", optimizer));
-    TW_TRY(note_frozen(t));
+    tw_status status = tw__track(&args->self->trackable, "optimizer", optimizer);
+    if (status == TW_OK)
+        status = note_frozen(t);
     /* Made now, as Keras makes it, unless replicas have copies of it: if all other variables are there, the step is traced once only. */
     bool alone = tw__is(args->self, &tw__class_model) && !((const tw__model *)args->self)->strategy;
-    if (alone && !(t->total = mean_of("loss")))
-        return tw__error_status();
-    t->compiled = true;
-    return TW_OK;
+    if (status == TW_OK && alone && !(t->total = mean_of("loss")))
+        status = tw__error_status();
+    t->compiled = status == TW_OK;
+    tw__deep_give(&t->lock);
+    return status;
 }
 
 /* ---- outputs ---- */

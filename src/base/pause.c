@@ -57,3 +57,25 @@ tw_status tw__pause(void)
     last = milliseconds;
     return tw__interrupted();
 }
+
+/* ---- kernels ---- */
+
+static _Thread_local char thread_mark;
+
+void tw__stopper_begin(tw__stopper *s)
+{
+    atomic_init(&s->stopped, false);
+    s->owner = &thread_mark;
+}
+
+bool tw__stopper_asked(tw__stopper *s)
+{
+    if (s->owner == &thread_mark && !atomic_load_explicit(&s->stopped, memory_order_relaxed) && tw__pause() != TW_OK)
+        atomic_store(&s->stopped, true);
+    return atomic_load_explicit(&s->stopped, memory_order_relaxed);
+}
+
+tw_status tw__stopper_status(tw__stopper *s)
+{
+    return atomic_load(&s->stopped) ? tw__error_status() : TW_OK;
+}

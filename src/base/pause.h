@@ -22,4 +22,14 @@ extern _Thread_local bool tw__was_interrupted; /* set when tw__interrupted faile
 tw_status tw__interrupted(void); /* fails if the thread shall stop */
 tw_status tw__pause(void);       /* the same, some twenty times a second at most: for loops to call as often as they like */
 
+/* A kernel that runs for long, maybe in several threads: whoever works for it asks now and then and leaves the rest undone if it shall stop. Only the
+ * thread that made it is stopped by users; the others learn of it. What is there then is no result: the status says so. */
+typedef struct tw__stopper {
+    _Atomic bool stopped;
+    const void *owner; /* tells its thread */
+} tw__stopper;
+void tw__stopper_begin(tw__stopper *stopper);
+bool tw__stopper_asked(tw__stopper *stopper); /* true: stop */
+tw_status tw__stopper_status(tw__stopper *stopper);
+
 #endif

@@ -13,6 +13,7 @@
  * Measured against oneDNN's dnnl_sgemm on AVX-512 (Zen 4, one thread, GFLOPS): 50x100x784 100 / 95, 784x100x50 98 / 92, 128 cubed 111 / 113,
  * 1024 cubed 102 / 110 (two threads 197 / 201), 32 cubed 100 / 75, 13x17x5 24 / 7. So no library is loaded
  * for products, but for very large ones: 2048 cubed 212 / 220 on two threads. */
+#include "base/pause.h"
 #include "kernel/conv.h"
 #include "kernel/gemm.h"
 #include "kernel/isa.h"
@@ -53,6 +54,7 @@ typedef struct product {
     size_t scratch_each;             /* floats */
     const tw__epilogue *then;        /* or NULL */
     bool failed;                     /* the library did */
+    tw__stopper *stopper;
 } product;
 
 const tw__gemm_kernels *tw__gemm_best(void)
@@ -259,7 +261,7 @@ static void run_parts(void *context, int64_t begin, int64_t end)
                 int64_t bottom = row_end - top < p->tall ? row_end : top + p->tall;
                 if (strips)
                     pack_rows(p, top, bottom - top, depth, deep, strips);
-                for (int64_t at = column; at < column_end; at += p->wide)
+                for (int64_t at = column; at < column_end && !tw__stopper_asked(p->stopper); at += p->wide)
                     run_block(p, top, bottom, at, column_end - at < p->wide ? column_end - at : p->wide, depth, deep, packed, strips);
             }
         }
@@ -353,6 +355,8 @@ static void run_library(void *context, int64_t begin, int64_t end)
         int64_t across = i % p->column_parts, down = i / p->column_parts;
         int64_t row = part_begin(p->m, p->row_parts, down), rows = part_begin(p->m, p->row_parts, down + 1) - row;
         int64_t column = part_begin(p->n, p->column_parts, across), columns = part_begin(p->n, p->column_parts, across + 1) - column;
+        if (tw__stopper_asked(p->stopper))
+            return;
         if (!tw__gemm_onednn(rows, columns, p->k, p->a + row * p->a_row, p->a_row, p->a_column, p->b + column * p->b_column, p->b_row, p->b_column,
                              p->c + row * p->c_row + column, p->c_row))
             __atomic_store_n(&p->failed, true, __ATOMIC_RELAXED);
@@ -390,7 +394,7 @@ static tw_status multiply(product p)
         p.column_parts = n / BIG;
         tw__parallel(p.row_parts * p.column_parts, 1, run_library, &p);
         if (!p.failed)
-            return TW_OK;
+            return tw__stopper_status(p.stopper);
         p.row_parts = p.column_parts = 1;
     }
     p.pack_b = b_column != 1 || (m >= MANY_ROWS && (double)n * (double)k >= LARGE);
@@ -432,7 +436,7 @@ static tw_status multiply(product p)
         tw__parallel(parts, 1, run_parts, &p);
     if (buffer)
         tw__buffer_release(buffer);
-    return TW_OK;
+    return tw__stopper_status(p.stopper);
 }
 
 tw_status tw__gemm_float_then(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row, int64_t a_column, const float *b,
@@ -440,7 +444,9 @@ tw_status tw__gemm_float_then(int64_t m, int64_t n, int64_t k, const float *a, i
 {
     if (m <= 0 || n <= 0)
         return TW_OK;
-    product p = { .kernels = tw__gemm_best(), .m = m, .n = n, .k = k, .a = a, .b = b, .a_row = a_row, .a_column = a_column, .b_row = b_row,
+    tw__stopper stopper;
+    tw__stopper_begin(&stopper);
+    product p = { .stopper = &stopper, .kernels = tw__gemm_best(), .m = m, .n = n, .k = k, .a = a, .b = b, .a_row = a_row, .a_column = a_column, .b_row = b_row,
                   .b_column = b_column, .c = c, .c_row = c_row, .row_parts = 1, .column_parts = 1, .then = then };
     TW_TRY(multiply(p));
     if (then && tw__epilogue_rest(then))

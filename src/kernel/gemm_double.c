@@ -1,5 +1,6 @@
 /* Products of double matrices: b is packed once into panels of a few vectors' width, threads take blocks of rows, and a tile of the result
  * lies in registers while it runs over a part of the depth. The order of additions does not depend on the number of threads. */
+#include "base/pause.h"
 #include "kernel/gemm.h"
 #include "kernel/isa.h"
 
@@ -44,6 +45,7 @@ typedef struct job {
     double *c;
     tile_function *tile;
     int rows, width;
+    tw__stopper *stopper;
 } job;
 
 static void add_tile(const job *of, const double *tile, int64_t row, int rows, int64_t column, bool first)
@@ -63,7 +65,7 @@ static void run_blocks(void *context, int64_t begin, int64_t end)
     int64_t last_row = end * BLOCK_ROWS < of->m ? end * BLOCK_ROWS : of->m;
     for (int64_t block = begin * BLOCK_ROWS; block < last_row; block += BLOCK_ROWS) {
         int64_t block_end = block + BLOCK_ROWS < last_row ? block + BLOCK_ROWS : last_row;
-        for (int64_t depth = 0; depth < of->k; depth += DEPTH) {
+        for (int64_t depth = 0; depth < of->k && !tw__stopper_asked(of->stopper); depth += DEPTH) {
             int64_t part = of->k - depth < DEPTH ? of->k - depth : DEPTH;
             for (int64_t column = 0; column < of->n; column += of->width) {
                 const double *panel = of->packed + column * of->k + depth * of->width;
@@ -99,7 +101,9 @@ bool tw__gemm_double(int64_t m, int64_t n, int64_t k, const double *a, tw__matri
     bool wide = tw__isa_used() == TW_ISA_AVX512;
     if (tw__isa_used() == TW_ISA_PLAIN || m < 4 || n < 8 || k < 8 || m * n < 4096 / k)
         return false;
-    job of = { m, n, k, a, NULL, c, wide ? tile_avx512 : tile_avx2, wide ? 8 : 4, wide ? 24 : 12 };
+    tw__stopper stopper;
+    tw__stopper_begin(&stopper);
+    job of = { m, n, k, a, NULL, c, wide ? tile_avx512 : tile_avx2, wide ? 8 : 4, wide ? 24 : 12, &stopper };
     int64_t panels = (n + of.width - 1) / of.width, blocks = (m + BLOCK_ROWS - 1) / BLOCK_ROWS;
     double *packed = tw__alloc((size_t)(panels * of.width) * (size_t)k * sizeof *packed);
     *status = packed ? TW_OK : tw__error_status();
@@ -112,6 +116,7 @@ bool tw__gemm_double(int64_t m, int64_t n, int64_t k, const double *a, tw__matri
     else
         tw__parallel(blocks, 1, run_blocks, &of);
     tw__free(packed);
+    *status = tw__stopper_status(&stopper);
     return true;
 }
 #else

@@ -1,5 +1,6 @@
 /* Products of the dtypes other than float32: rows of b added up, scaled by elements of a, which vectorises for every type. A matrix whose rows
  * are not contiguous, or that must be conjugated, is first copied to one that is; half and bfloat16 go through the float product. */
+#include "base/pause.h"
 #include "kernel/gemm.h"
 #include "kernel/simd.h"
 
@@ -9,6 +10,7 @@ typedef struct job {
     int64_t n, k;
     const void *a, *b; /* [m, k] and [k, n], contiguous */
     void *c;
+    tw__stopper *stopper;
 } job;
 
 /* Integers are multiplied as unsigned ones: they wrap around. */
@@ -22,7 +24,7 @@ typedef struct job {
         memset(c + begin * n, 0, (size_t)((end - begin) * n) * sizeof *c);                                              \
         for (int64_t strip = 0; strip < n; strip += STRIP) {                                                            \
             int64_t width = n - strip < STRIP ? n - strip : STRIP;                                                      \
-            for (int64_t depth = 0; depth < k; depth += DEPTH) {                                                        \
+            for (int64_t depth = 0; depth < k && !tw__stopper_asked(of->stopper); depth += DEPTH) {                     \
                 int64_t depth_end = k - depth < DEPTH ? k : depth + DEPTH;                                              \
                 for (int64_t i = begin; i < end; i++) {                                                                 \
                     type *restrict to = c + i * n + strip;                                                              \
@@ -53,7 +55,7 @@ static TW_CLONES void product_16(void *context, int64_t begin, int64_t end)
     const uint16_t *a = of->a, *b = of->b;
     uint16_t *c = of->c;
     memset(c + begin * of->n, 0, (size_t)((end - begin) * of->n) * sizeof *c);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end && !tw__stopper_asked(of->stopper); i++) {
         for (int64_t p = 0; p < of->k; p++) {
             uint32_t x = a[i * of->k + p];
             for (int64_t j = 0; j < of->n; j++)
@@ -172,12 +174,15 @@ tw_status tw__gemm(tw_dtype dtype, int64_t m, int64_t n, int64_t k, tw__matrix a
             copy_matrix(dtype, own_b, b, k, n);
     }
     if (!done && status == TW_OK) {
-        job of = { n, k, own_a ? own_a : a.data, own_b ? own_b : b.data, c };
+        tw__stopper stopper;
+        tw__stopper_begin(&stopper);
+        job of = { n, k, own_a ? own_a : a.data, own_b ? own_b : b.data, c, &stopper };
         int64_t row_work = n * k > 0 ? n * k : 1, grain = WORK_PER_CHUNK / row_work + 1;
         if (m <= grain)
             body(&of, 0, m);
         else
             tw__parallel(m, grain, body, &of);
+        status = tw__stopper_status(&stopper);
     }
     tw__free(own_a);
     tw__free(own_b);

@@ -2,10 +2,11 @@
  * are sorted by digits, from the lowest, shorter ones by merging; a few first elements are kept in a heap. */
 #include "kernel/order.h"
 
+#include "base/pause.h"
 #include "kernel/kernel.h"
 #include "kernel/simd.h"
 
-enum { DIGIT = 11, BUCKETS = 1 << DIGIT, DIGITS = 3, RUN = 8, MERGED = 1024, PIECE = 1024, TASK_ELEMENTS = 16384 };
+enum { DIGIT = 11, BUCKETS = 1 << DIGIT, DIGITS = 3, RUN = 8, MERGED = 1024, PIECE = 1024, TASK_ELEMENTS = 16384, STRETCH = 1 << 18 };
 
 bool tw__order_has(tw_dtype dtype, int64_t columns)
 {
@@ -79,14 +80,23 @@ static void make_items(tw_dtype dtype, const void *row, int64_t columns, uint64_
     }
 }
 
-/* The sorted items: in `items` or in `other`. Places rise at the start, and each pass keeps the order of equals. */
-static uint64_t *sort_digits(uint64_t *items, uint64_t *other, int64_t count)
+static void count_digits(const uint64_t *items, int64_t count, uint32_t (*counts)[BUCKETS])
 {
-    uint32_t counts[DIGITS][BUCKETS];
-    memset(counts, 0, sizeof counts);
     for (int64_t i = 0; i < count; i++) {
         for (int d = 0; d < DIGITS; d++)
             counts[d][items[i] >> (32 + d * DIGIT) & (BUCKETS - 1)]++;
+    }
+}
+
+/* The sorted items: in `items` or in `other`. Places rise at the start, and each pass keeps the order of equals. NULL: it shall stop. */
+static uint64_t *sort_digits(uint64_t *items, uint64_t *other, int64_t count, tw__stopper *stopper)
+{
+    uint32_t counts[DIGITS][BUCKETS];
+    memset(counts, 0, sizeof counts);
+    for (int64_t first = 0; first < count; first += STRETCH) {
+        if (tw__stopper_asked(stopper))
+            return NULL;
+        count_digits(items + first, count - first < STRETCH ? count - first : STRETCH, counts);
     }
     for (int d = 0; d < DIGITS; d++) {
         uint32_t *at = counts[d], sum = 0;
@@ -97,8 +107,11 @@ static uint64_t *sort_digits(uint64_t *items, uint64_t *other, int64_t count)
             at[b] = sum;
             sum += here;
         }
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < count; i++) {
             other[at[items[i] >> (32 + d * DIGIT) & (BUCKETS - 1)]++] = items[i];
+            if (i % STRETCH == 0 && tw__stopper_asked(stopper))
+                return NULL;
+        }
         uint64_t *swap = items;
         items = other;
         other = swap;
@@ -226,6 +239,7 @@ typedef struct job {
     const char *data;
     int64_t columns, keep;
     uint32_t *places;
+    tw__stopper *stopper;
     _Atomic bool failed;
 } job;
 
@@ -239,7 +253,7 @@ static void run_rows(void *context, int64_t begin, int64_t end)
         return;
     }
     uint64_t *items = buffer->data, *other = items + j->columns;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = begin; r < end && !tw__stopper_asked(j->stopper); r++) {
         const char *row = j->data + (size_t)(r * j->columns) * tw__element_size(j->dtype);
         if (j->keep == 1) {
             j->places[r] = first_place(j->dtype, row, j->columns);
@@ -250,8 +264,10 @@ static void run_rows(void *context, int64_t begin, int64_t end)
             keep_first(j->dtype, row, j->columns, items, j->keep);
         } else {
             make_items(j->dtype, row, j->columns, items);
-            sorted = j->columns <= MERGED ? sort_runs(items, other, j->columns) : sort_digits(items, other, j->columns);
+            sorted = j->columns <= MERGED ? sort_runs(items, other, j->columns) : sort_digits(items, other, j->columns, j->stopper);
         }
+        if (!sorted)
+            break;
         for (int64_t i = 0; i < j->keep; i++)
             j->places[r * j->keep + i] = (uint32_t)sorted[i];
     }
@@ -260,9 +276,11 @@ static void run_rows(void *context, int64_t begin, int64_t end)
 
 tw_status tw__order_rows(tw_dtype dtype, const void *data, int64_t rows, int64_t columns, int64_t keep, uint32_t *places)
 {
-    job j = { .dtype = dtype, .data = data, .columns = columns, .keep = keep, .places = places };
+    tw__stopper stopper;
+    tw__stopper_begin(&stopper);
+    job j = { .dtype = dtype, .data = data, .columns = columns, .keep = keep, .places = places, .stopper = &stopper };
     if (rows <= 0 || columns <= 0 || keep <= 0)
         return TW_OK;
     tw__parallel(rows, TASK_ELEMENTS / columns + 1, run_rows, &j);
-    return j.failed ? tw__fail(TW_RESOURCE_EXHAUSTED, "no memory to order rows of %lld elements", (long long)columns) : TW_OK;
+    return j.failed ? tw__fail(TW_RESOURCE_EXHAUSTED, "no memory to order rows of %lld elements", (long long)columns) : tw__stopper_status(&stopper);
 }

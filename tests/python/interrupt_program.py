@@ -39,7 +39,20 @@ def total(dataset):
     return dataset.reduce(np.int64(0), lambda a, b: a + 1)
 
 
+def numbers(dtype, *shape):
+    return tf.cast(np.random.default_rng(0).integers(-9, 9, shape), dtype)
+
+
 CASES = {
+    # one kernel each, of many seconds
+    "product": (lambda: numbers(tf.int64, 3500, 3500), lambda x: tf.matmul(x, x)),
+    "product of floats": (lambda: numbers(tf.float32, 9000, 9000), lambda x: tf.matmul(x, x)),
+    "product of doubles": (lambda: numbers(tf.float64, 6000, 6000), lambda x: tf.matmul(x, x)),
+    "product of halves": (lambda: numbers(tf.float16, 7000, 7000), lambda x: tf.matmul(x, x)),
+    "product in a function": (lambda: (tf.function(tf.matmul), numbers(tf.float32, 9000, 9000)), lambda a: a[0](a[1], a[1])),
+    "sort": (lambda: tf.random.normal([12000000], dtype=tf.float64), tf.sort),
+    "sort of floats": (lambda: tf.random.normal([60000000]), tf.sort),
+    "argsort": (lambda: tf.random.normal([40000000]), tf.argsort),
     "map_fn": (lambda: tf.zeros([2000000]), lambda x: tf.map_fn(lambda v: v + 1, x)),
     "scan": (lambda: tf.zeros([2000000]), lambda x: tf.scan(lambda a, v: a + v, x)),
     "foldl": (lambda: tf.zeros([2000000]), lambda x: tf.foldl(lambda a, v: a + v, x)),

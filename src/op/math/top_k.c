@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/pause.h"
 #include "kernel/copy.h"
 #include "kernel/order.h"
 #include "op/array/array.h"
@@ -70,9 +71,37 @@ static void sift(ranked *heap, int64_t size, int64_t at)
     }
 }
 
-static void select_best(ranked *items, int64_t count, int64_t keep)
+static void merge(const ranked *x, const ranked *x_end, const ranked *y, const ranked *y_end, ranked *to)
 {
-    for (int64_t i = keep / 2 - 1; i >= 0; i--)
+    while (x < x_end && y < y_end)
+        *to++ = by_rank(x, y) < 0 ? *x++ : *y++;
+    memcpy(to, x, (size_t)(x_end - x) * sizeof *x);
+    memcpy(to + (x_end - x), y, (size_t)(y_end - y) * sizeof *y);
+}
+
+/* Sorted stretches, and pairs of them merged, so that it can stop in between. `other` has room for as many. */
+static void sort_ranked(ranked *items, ranked *other, int64_t count, tw__stopper *stopper)
+{
+    enum { STRETCH = 1 << 14 };
+    ranked *from = items, *to = other;
+    for (int64_t i = 0; i < count && !tw__stopper_asked(stopper); i += STRETCH)
+        qsort(items + i, (size_t)(count - i < STRETCH ? count - i : STRETCH), sizeof *items, by_rank);
+    for (int64_t run = STRETCH; run < count && !tw__stopper_asked(stopper); run *= 2) {
+        for (int64_t i = 0; i < count && !tw__stopper_asked(stopper); i += 2 * run) {
+            int64_t middle = i + run < count ? i + run : count, end = middle + run < count ? middle + run : count;
+            merge(from + i, from + middle, from + middle, from + end, to + i);
+        }
+        ranked *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != items)
+        memcpy(items, from, (size_t)count * sizeof *items);
+}
+
+static void select_best(ranked *items, ranked *other, int64_t count, int64_t keep, tw__stopper *stopper)
+{
+    for (int64_t i = keep / 2 - 1; keep < count && i >= 0; i--)
         sift(items, keep, i);
     for (int64_t i = keep; keep && i < count; i++) {
         if (by_rank(&items[i], &items[0]) < 0) {
@@ -80,7 +109,7 @@ static void select_best(ranked *items, int64_t count, int64_t keep)
             sift(items, keep, 0);
         }
     }
-    qsort(items, (size_t)keep, sizeof *items, by_rank);
+    sort_ranked(items, other, keep, stopper);
 }
 
 static void put_index(tw_tensor *out, int64_t at, int64_t value)
@@ -149,18 +178,20 @@ static tw_status top_compute(tw__kernel *kernel)
         return TW_OK;
     if (tw__order_has(in->dtype, columns))
         return top_by_places(in, columns, k, values, indices);
-    ranked *row = tw__alloc_array((size_t)columns, sizeof *row);
+    ranked *row = tw__alloc_array((size_t)(columns + k), sizeof *row);
     if (!row)
         return tw__error_status();
+    tw__stopper stopper;
+    tw__stopper_begin(&stopper);
     bool whole = in->dtype == TW_INT64 || in->dtype == TW_UINT64;
-    for (int64_t r = 0; r < in->count / columns; r++) {
+    for (int64_t r = 0; r < in->count / columns && !tw__stopper_asked(&stopper); r++) {
         for (int64_t c = 0; c < columns; c++) {
             int64_t at = r * columns + c;
             row[c].index = c;
             row[c].value = whole ? 0 : tw_tensor_double_at(in, at);
             row[c].whole = whole ? (uint64_t)tw_tensor_int_at(in, at) ^ (in->dtype == TW_INT64 ? (uint64_t)1 << 63 : 0) : 0;
         }
-        select_best(row, columns, k);
+        select_best(row, row + columns, columns, k, &stopper);
         for (int64_t i = 0; i < k; i++) {
             memcpy((char *)values->data + (size_t)(r * k + i) * size,
                    (const char *)in->data + (size_t)(r * columns + row[i].index) * size, size);
@@ -168,7 +199,7 @@ static tw_status top_compute(tw__kernel *kernel)
         }
     }
     tw__free(row);
-    return TW_OK;
+    return tw__stopper_status(&stopper);
 }
 
 /* The gradient by ops, where sizes are not known yet. */

@@ -81,21 +81,31 @@ static void add_number(tw__text *text, int kind, uint64_t number)
     }
 }
 
+/* A message with its number and size in front; the size is put there when it is known. */
+static int write_nested(tw__text *text, uint32_t number, message_object *value, int depth)
+{
+    uint8_t head[TW_VARINT_MAX];
+    tw__varint_add(text, (uint64_t)number << 3 | TW_WIRE_BYTES);
+    size_t start = text->size;
+    if (write_message(text, value, depth + 1) < 0)
+        return -1;
+    size_t size = text->size - start, count = tw__varint_put(head, size);
+    tw__text_bytes(text, head, count);
+    if (!text->failed) {
+        memmove(text->data + start + count, text->data + start, size);
+        memcpy(text->data + start, head, count);
+    }
+    return 0;
+}
+
 /* One value with its number in front. */
 static int write_value(tw__text *text, uint32_t number, int kind, PyObject *value, int depth)
 {
     char *data = NULL;
     Py_ssize_t size = 0;
     uint64_t bits = 0;
-    if (kind == MESSAGE_MESSAGE) {
-        tw__text inner = { 0 };
-        int result = write_message(&inner, (message_object *)value, depth + 1);
-        if (result == 0)
-            tw__proto_add_bytes(text, number, inner.data, inner.size);
-        text->failed |= inner.failed;
-        tw__text_free(&inner);
-        return result;
-    }
+    if (kind == MESSAGE_MESSAGE)
+        return write_nested(text, number, (message_object *)value, depth);
     if (kind == MESSAGE_STRING) {
         const char *string = PyUnicode_AsUTF8AndSize(value, &size);
         if (string)

@@ -34,6 +34,7 @@ tsan: setup
 
 # About an hour: both sanitizers, the fuzzers for minutes, tests/long. PARTS="fuzz test_memory" runs some of it.
 check-long: all
+	@tools/setup chromium chromium-driver || echo "without a browser the dashboard is not attacked in one"
 	@$(PYTHON) tools/run_long.py $(BUILD) $(PARTS)
 
 bench: all

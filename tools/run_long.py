@@ -92,7 +92,7 @@ def module(path, build, folder):
     own = re.search(r"^TIMEOUT = (\d+)", text_of(path), re.M)
     seconds = int(own[1]) if own else TIMEOUT
     environment = dict(os.environ, PYTHONPATH=os.path.join(build, "python"), THALWEG_BUILD=build, PYTHONDONTWRITEBYTECODE="1", PYTHONUNBUFFERED="1")
-    code = run([sys.executable, "-m", "pytest", "-v", "-s", "--tb=short", "-p", "no:cacheprovider", os.path.relpath(path, ROOT), "--junitxml", results],
+    code = run([sys.executable, "-m", "pytest", "-v", "-s", "-rs", "--tb=short", "-p", "no:cacheprovider", os.path.relpath(path, ROOT), "--junitxml", results],
                log, seconds, environment)
     text, words = text_of(log), []
     tests = TEST.findall(text)
@@ -103,6 +103,8 @@ def module(path, build, folder):
         words = ["exit code %d at %s, see %s" % (code, last, log)]
     elif code:
         words = re.findall(r"^(?:FAILED|ERROR) .*$", text, re.M)[-20:] + ["see " + log]
+    for line in re.findall(r"^SKIPPED .*$", text, re.M):
+        print(line, flush=True)
     counts = count(results)
     if code != 0 and not counts[1]:
         counts = (counts[0], 1, counts[2])

@@ -143,7 +143,7 @@ CALL(records_skip_damage) { tw_records_skip_damage(v[0]); }
 CALL(pointers)
 {
     (void)v;
-    tw_release(NULL), tw_report(NULL), tw_value_free(NULL), tw_objects_free(NULL), tw_tensors_free(NULL), free(tw_value_json(NULL));
+    tw_release(NULL), tw_report(NULL), tw_value_free(NULL), tw_objects_free(NULL), tw_tensors_free(NULL), free(tw_value_json(NULL)), tw_value_json_write(NULL, NULL, NULL);
     tw_signature_find(NULL), tw_class_find(NULL), tw_class_id(NULL), tw_class_parent(NULL), tw_class_signature(NULL), tw_class_make(NULL, NULL);
     tw_class_make(&tw__class_layer, NULL), tw_signature_invoke(NULL, NULL, NULL), tw_signature_invoke(&tw__signature_abs, NULL, NULL);
     tw_args_complete(NULL, NULL), tw_args_complete(&tw__signature_abs, NULL), tw_args_default(NULL, NULL), tw_args_default(&tw__signature_abs, NULL);

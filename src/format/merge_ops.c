@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "format/format.h"
+#include "op/guard.h"
 #include "op/op.h"
 #include "rows.h"
 
@@ -110,5 +111,5 @@ static tw_status merge_compute(tw__kernel *kernel)
 
 TW_OP(MergeV2Checkpoints,
     .inputs = "checkpoint_prefixes: string, destination_prefix: string", .attrs = "delete_old_dirs: bool = true, allow_missing_files: bool = false",
-    .shape = tw_shape_none, .compute = merge_compute, .stateful = true,
+    .shape = tw_shape_none, .compute = merge_compute, .stateful = true, .touches = TW_WRITES_FILES, .paths = "destination_prefix",
     .doc = "Makes one checkpoint of the parts that were written under several prefixes.");

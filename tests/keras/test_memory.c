@@ -202,7 +202,7 @@ static void circles_end(void **state)
 {
     (void)state;
     static void (*const bodies[])(void) = { on_its_own_output, in_a_ring, in_a_model };
-    enum { TIMES = 200, ROUNDS = 4 };
+    enum { TIMES = 200, ROUNDS = 4, ALLOWED = 100 }; /* bytes a circle: one that stays has a layer in it, of thousands */
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         bool steady = false;
         for (int round = 0; round < ROUNDS && !steady; round++) { /* a leak is in all of them; a table that grew is in one */
@@ -210,7 +210,7 @@ static void circles_end(void **state)
             for (int n = 0; n < TIMES; n++)
                 bodies[i]();
             expect_no_error();
-            steady = mallinfo2().uordblks < before + TIMES * 16;
+            steady = mallinfo2().uordblks < before + TIMES * ALLOWED;
         }
         assert_true(TW_SANITIZED || steady);
     }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "op/guard.h"
 #include "op/table/table.h"
 #include "rows.h"
 
@@ -175,4 +176,5 @@ static tw_status file_compute(tw__kernel *kernel)
 TW_OP(InitializeTableFromTextFileV2,
     .inputs = "table_handle: resource, filename: string",
     .attrs = "key_index: int >= -2, value_index: int >= -2, vocab_size: int >= -1 = -1, delimiter: string = '\t', offset: int = 0",
-    .shape = tw_shape_none, .compute = file_compute, .stateful = true, .doc = "Fills a table with the lines of a text file.");
+    .shape = tw_shape_none, .compute = file_compute, .stateful = true, .touches = TW_READS_FILES, .paths = "filename",
+    .doc = "Fills a table with the lines of a text file.");

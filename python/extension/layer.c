@@ -380,12 +380,14 @@ static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, Py
     if (!value)
         return tw__py_error(PyExc_ValueError, "The first argument to `Layer.call` must always be passed.");
     int training = -1;
-    PyObject *key, *item;
+    PyObject *key, *item, *given_mask = NULL;
     Py_ssize_t position = 0;
     while (keywords && PyDict_Next(keywords, &position, &key, &item)) {
         const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
         if (name && strcmp(name, "training") == 0) {
             training = read_training(item);
+        } else if (name && strcmp(name, "mask") == 0 && tw__is(layer, &tw__class_sequential)) {
+            given_mask = item == Py_None ? NULL : item;
         } else if (!name || (strcmp(name, "inputs") != 0 && !(strcmp(name, "mask") == 0 && item == Py_None))) {
             PyObject *type_name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
             tw__py_error(PyExc_TypeError, "%S.call() got an unexpected keyword argument '%S'", type_name, key);
@@ -399,6 +401,12 @@ static PyObject *call_c(PyObject *self, tw_layer *layer, PyObject *arguments, Py
         return tw__py_error(PyExc_TypeError, "Inputs to a layer should be tensors. Got %R (of type %R) as input for layer '%s'.",
                             value, Py_TYPE(value), layer->name);
     tw_tensor *input = tw__py_to_tensor(value, TW_DTYPE_NONE, TW_HINT);
+    if (input && given_mask) {
+        tw_auto tw_tensor *plain = input, *mask = tw__py_to_tensor(given_mask, TW_BOOL, TW_HINT);
+        input = mask ? tw__masked_copy(plain, mask) : NULL;
+        if (mask && !input)
+            return tw__py_raise();
+    }
     if (!input)
         return NULL;
     bool large = input->count >= 65536;

@@ -38,7 +38,7 @@ tw_status tw__track_slot(tw_trackable *owner, void *variable, const char *name, 
 tw_trackable *tw__tracked_slot(const tw_trackable *owner, const void *variable, const char *name, size_t name_size); /* borrowed; NULL */
 
 /* A list or dict: nothing but children, named "0", "1", … or by key. */
-extern const tw_class tw__container_class, tw__tuple_class, tw__dict_class; /* the last two are told apart in SavedModels only */
+extern const tw_class tw__container_class, tw__tuple_class, tw__dict_class; /* told apart in SavedModels, and in the order of weights */
 tw_trackable *tw__container_new(void);
 tw_status tw__container_append(tw_trackable *container, void *child);
 

@@ -116,6 +116,7 @@ void tw__layer_names_clear(void);
 /* Which steps of a sequence count: a tensor of booleans that goes along with a tensor. */
 tw_tensor *tw__mask_of(const tw_tensor *tensor);                 /* borrowed; NULL: none */
 tw_status tw__mask_set(tw_tensor *tensor, tw_tensor *mask);      /* NULL: none any more */
+tw_tensor *tw__masked_copy(tw_tensor *tensor, tw_tensor *mask);  /* the same values with this mask; a new reference */
 tw_tensor *tw__noted_logits(const tw_tensor *tensor);            /* what a softmax or sigmoid noted of its input; borrowed, or NULL */
 /* The metric whose call gave the tensor; borrowed, or NULL. */
 struct tw_metric *tw__noted_metric(const tw_tensor *tensor);

@@ -75,6 +75,15 @@ tw_status tw__mask_set(tw_tensor *tensor, tw_tensor *mask)
     return TW_OK;
 }
 
+tw_tensor *tw__masked_copy(tw_tensor *tensor, tw_tensor *mask)
+{
+    tw_tensor *copy = TW_UNARY(Identity, tensor);
+    if (copy && tw__mask_set(copy, mask) == TW_OK)
+        return copy;
+    tw_release(copy);
+    return NULL;
+}
+
 tw_status tw__layer_finish(tw_layer *layer, tw_tensor *input, tw_tensor *mask, tw_tensor *output)
 {
     if (layer->activity_regularizer)

@@ -2,6 +2,8 @@
  *
  * A layer's own variables (attributes, also inside lists and dicts) come before those of the layers below it, the trainable ones first. A model
  * goes through what it holds in the order of tracking and puts its own variables last. A frozen layer counts all of them as not trainable. */
+#include <stdlib.h>
+
 #include "keras/keras.h"
 
 enum { FEW = 32 }; /* so many variables are searched one by one */
@@ -106,27 +108,53 @@ static void gather_own(gathering *g, const tw_trackable *object, bool trainable,
 
 static void gather(gathering *g, const tw_trackable *object, tw__which which, const way *up);
 
+static int by_key(const void *a, const void *b)
+{
+    return strcmp((*(const tw__child *const *)a)->name, (*(const tw__child *const *)b)->name);
+}
+
+/* A dict's children by their keys; for tw__free. NULL: the object is no dict, or the gathering failed. */
+static const tw__child **children_by_key(gathering *g, const tw_trackable *object)
+{
+    if (!tw__is(object, &tw__dict_class))
+        return NULL;
+    const tw__child **children = tw__alloc_array(object->child_count + 1, sizeof *children);
+    if (!children) {
+        g->status = TW_RESOURCE_EXHAUSTED;
+        return NULL;
+    }
+    for (size_t i = 0; i < object->child_count; i++)
+        children[i] = &object->children[i];
+    qsort(children, object->child_count, sizeof *children, by_key);
+    return children;
+}
+
 /* Variables of the layers below, through lists and dicts. */
 static void gather_below(gathering *g, const tw_trackable *object, tw__which which, const way *up)
 {
     way path = { object, up };
+    const tw__child **sorted = children_by_key(g, object);
     for (size_t i = 0; i < object->child_count; i++) {
-        const tw__child *child = &object->children[i];
+        const tw__child *child = sorted ? sorted[i] : &object->children[i];
         tw_trackable *below = (tw_trackable *)child->object;
         if (is_layer(child) && enters(g, below, &path, WALK_LAYER << which))
             gather(g, below, which, &path);
         else if (is_container(child) && enters(g, below, &path, WALK_BELOW << which))
             gather_below(g, below, which, &path);
     }
+    tw__free(sorted);
 }
 
+/* Of all variables of a list or dict those come first that may be trained, whichever of its layers they belong to. */
 static void gather_container(gathering *g, const tw_trackable *container, tw__which which, const way *up)
 {
+    if (which == TW_ALL_VARIABLES) {
+        gather_container(g, container, TW_TRAINABLE_VARIABLES, up);
+        gather_container(g, container, TW_NON_TRAINABLE_VARIABLES, up);
+        return;
+    }
     gather_below(g, container, which, up);
-    if (which != TW_NON_TRAINABLE_VARIABLES)
-        gather_own(g, container, true, true, up);
-    if (which != TW_TRAINABLE_VARIABLES)
-        gather_own(g, container, false, true, up);
+    gather_own(g, container, which == TW_TRAINABLE_VARIABLES, true, up);
 }
 
 static void gather_model(gathering *g, const tw_layer *model, tw__which which, const way *up)

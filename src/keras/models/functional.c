@@ -280,6 +280,8 @@ static tw_status set_inputs(run *r, const tw_value *given)
             status = tw_error_code() != TW_OK ? tw_error_code()
                                               : tw__fail(TW_VALUE_ERROR, "model \"%s\": input %zu is no tensor", model->model.layer.name, i);
         tw_tensor *ready = tensor ? conform(model->flat_inputs[i], tensor) : NULL;
+        if (ready && ready != tensor && tw__mask_of(tensor))
+            status = tw__mask_set(ready, tw__mask_of(tensor));
         if (status == TW_OK)
             status = ready ? check_shape(model, i, ready) : tw__error_status();
         tw_tensor **place = value_at(r, model->flat_inputs[i]);
@@ -293,12 +295,36 @@ static tw_status set_inputs(run *r, const tw_value *given)
     return status;
 }
 
+/* Masks that a caller gives, one for each input or None. */
+static tw_status set_masks(run *r, const tw_value *given)
+{
+    const tw__functional *model = r->model;
+    if (given->kind == TW_VALUE_NONE)
+        return TW_OK;
+    const tw_value **flat = tw__alloc_array(model->input_count + 1, sizeof *flat);
+    size_t count = 0;
+    tw_status status = flat ? flat_given(model, given, &model->inputs, flat, &count) : TW_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; status == TW_OK && i < count; i++) {
+        tw_tensor **place = value_at(r, model->flat_inputs[i]);
+        if (!place || flat[i]->kind != TW_VALUE_TENSOR)
+            continue;
+        tw_auto tw_tensor *masked = tw__masked_copy(*place, flat[i]->tensor);
+        status = masked ? TW_OK : tw__error_status();
+        if (masked)
+            tw__set(place, masked);
+    }
+    tw__free(flat);
+    return status;
+}
+
 static tw_value functional_call(tw_layer *self, const tw_value *given, int training)
 {
     const tw__functional *model = (const tw__functional *)self;
     tw_value result = { .kind = TW_VALUE_NONE };
     run r = { model, tw__alloc_array(model->value_count + 1, sizeof *r.values) };
     tw_status status = r.values ? set_inputs(&r, &given[0]) : TW_RESOURCE_EXHAUSTED;
+    if (status == TW_OK)
+        status = set_masks(&r, &given[2]);
     for (size_t i = 0; status == TW_OK && i < model->step_count; i++)
         status = run_step(&r, &model->steps[i], training);
     if (status == TW_OK)

@@ -359,9 +359,10 @@ def _compat_later():
     def fill():
         _sys.modules.update(half)
         compat.v1.__dict__.update(rows)  # noqa: F821
-        own.update(graph_types)
+        _core.Graph, _core.Operation = graph_types["Graph"], graph_types["Operation"]
         from thalweg._graph_mode import namespace
         namespace.fill()
+        own.update(graph_types)  # others see them when they are whole
     load = _later(modules, fill)
 
     def missing(self, name):

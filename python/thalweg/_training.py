@@ -295,7 +295,6 @@ class Methods:
                                  [m for i, m in enumerate(given) if any(m is o for o in given[:i])],))
         if run_eagerly is None:
             run_eagerly = tf.config.functions_run_eagerly()
-        self.__dict__.pop("_structures", None)
         self.__dict__["_compile_arguments"] = dict(optimizer=optimizer, loss=loss, metrics=metrics, loss_weights=loss_weights,
                                                    weighted_metrics=weighted_metrics)
         self._compile(optimizer, _mapped(loss, _loss), _mapped(metrics, _metric), _mapped(loss_weights, float), _mapped(weighted_metrics, _metric),

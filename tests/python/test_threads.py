@@ -102,7 +102,7 @@ import faulthandler, random, sys, threading
 import thalweg as tf
 faulthandler.dump_traceback_later(100, exit=True)
 sys.setswitchinterval(1e-6)
-names, seed, barrier, found = sys.stdin.read().split(), int(sys.argv[1]), threading.Barrier(8), [None] * 8
+names, seed, barrier, found, members = sys.stdin.read().split(), int(sys.argv[1]), threading.Barrier(8), [None] * 8, []
 
 def work(number):
     mine, values = list(names), {}
@@ -116,6 +116,8 @@ def work(number):
         except BaseException as error:
             value = error
         values[name] = value
+        if isinstance(value, type):
+            members.append((name, value, set(dir(value))))
     found[number] = values
 
 threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
@@ -123,6 +125,8 @@ threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
 [t.join() for t in threads]
 wrong = [(name, [f[name] for f in found]) for name in names if any(type(f[name]) is not type(found[0][name]) or isinstance(f[name], BaseException) for f in found)]
 assert not wrong, (len(wrong), wrong[:5])
+half = {name: set(dir(value)) - seen for name, value, seen in members if set(dir(value)) - seen}
+assert not half, half
 print(len(names))
 """
 
@@ -137,6 +141,34 @@ def first_use(names, seed):
                           capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr[-4000:]
     return int(done.stdout)
+
+
+def test_first_use_of_graphs():
+    """Whoever is first has whole classes, also through tensors of functions."""
+    assert run("-c", """
+import sys, threading
+import thalweg as tf
+sys.setswitchinterval(1e-6)
+barrier, problems = threading.Barrier(8), []
+
+def work(number):
+    try:
+        barrier.wait()
+        if number % 2:
+            with tf.Graph().as_default() as graph:
+                assert tf.constant(1.0).op.node_def.op == "Const" and len(graph.get_operations()) == 1
+        else:
+            tf.function(lambda x: [(x + 1).op.get_attr("T"), x.consumers()] and x, autograph=False)(tf.constant(1.0))
+            assert tf.keras.Sequential().run_eagerly is False
+    except BaseException as error:
+        problems.append(error)
+
+threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert not problems, problems
+print("done")
+""") == "done\n"
 
 
 def test_first_use_of_names():

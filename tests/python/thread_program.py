@@ -168,6 +168,8 @@ def main(kind, owner, rounds):
     if owner == "shared":  # everything at the same time
         model, calls = make(kind), list({**INFERENCE, **TRAINING, **LISTENED}.values())
         at_once(lambda i: [calls[(i + k) % len(calls)](model) for k in range(len(calls))])
+        at_once(lambda i: [model.compile("sgd", "mse", metrics=["mae"]) if i % 2 else model.fit(X, Y, batch_size=16, verbose=0) for _ in range(2 * THREADS)])
+        at_once(lambda i: model.set_weights(model.get_weights()) if i % 2 else model.evaluate(X, Y, verbose=0))
         print("all together", flush=True)
     print("done")
 

@@ -184,7 +184,7 @@ def _prevent(name):
 
 def install():
     """Puts the methods on tf.Graph."""
-    graph = tf.Graph
+    graph = _core.Graph
     _core.SymbolicTensor.consumers = _consumers
     for name, value in (("as_default", _as_default), ("add_to_collection", _add_to_collection), ("add_to_collections", _add_to_collections),
                         ("get_collection", _get_collection), ("get_collection_ref", _get_collection_ref),

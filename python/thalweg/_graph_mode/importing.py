@@ -80,7 +80,7 @@ def _values(self):
 
 def install():
     """Puts the properties on tf.Operation."""
-    operation = tf.Operation
+    operation = _core.Operation
     operation.node_def, operation.get_attr, operation.values = property(_node_def), _get_attr, _values
     operation.__str__ = lambda self: str(_node_def(self))
     operation.colocation_groups = lambda self: [b"loc:@" + self._colocation.encode()]

@@ -397,4 +397,4 @@ def _run_operation(operation, feed_dict=None, session=None):
     session.run(operation, feed_dict)
 
 
-tf.Operation.run = _run_operation
+_core.Operation.run = _run_operation

@@ -75,7 +75,8 @@ char *tw__strndup(const char *text, size_t size)
 {
     char *copy = tw__alloc(size + 1);
     if (copy) {
-        memcpy(copy, text, size);
+        if (size) /* nothing may be at NULL */
+            memcpy(copy, text, size);
         copy[size] = 0;
     }
     return copy;

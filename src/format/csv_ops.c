@@ -177,7 +177,8 @@ TW_API(io_decode_csv,
     tw_status status = out.items && inputs ? TW_OK : tw__error_status();
     if (status == TW_OK) {
         inputs[0] = args->records;
-        memcpy(inputs + 1, args->record_defaults.items, (size_t)count * sizeof *inputs);
+        for (int i = 0; i < count; i++)
+            inputs[i + 1] = args->record_defaults.items[i];
         const tw_attr attrs[] = { TW_A_STRING("field_delim", args->field_delim ? args->field_delim : ","),
                                   TW_A_BOOL("use_quote_delim", !args->no_quote_delim), TW_A_STRING("na_value", args->na_value ? args->na_value : ""),
                                   TW_A_INTS("select_cols", args->select_cols.items, args->select_cols.count) };

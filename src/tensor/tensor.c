@@ -378,7 +378,8 @@ void tw_tensors_free(tw_tensors *tensors)
 
 static bool check(const tw_tensor *tensor)
 {
-    if (tensor && tensor->object.class == &tw__tensor_class)
+    const tw_object *object = (const void *)tensor; /* of another class it need not lie where tensors may */
+    if (object && object->class == &tw__tensor_class)
         return true;
     tw__fail(TW_INVALID_ARGUMENT, "a tensor was expected, got %s%s", tensor ? "a " : "NULL", tw_class_name(tensor));
     return false;

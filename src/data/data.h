@@ -182,7 +182,8 @@ tw_status tw__iterator_start(struct tw_iterator *iterator, tw__dataset *dataset)
 tw_tensor *tw__iterator_save(struct tw_iterator *iterator);
 /* A cursor over the iterator's dataset at that place, for tw__iterator_install. NULL: an error, and nothing has changed. */
 tw__cursor *tw__iterator_restored(struct tw_iterator *iterator, const tw_tensor *saved);
-void tw__iterator_install(struct tw_iterator *iterator, tw__cursor *cursor); /* takes it */
+/* Takes the cursor; `saved` is what it was restored from, NULL for a new one. */
+tw_status tw__iterator_install(struct tw_iterator *iterator, tw__cursor *cursor, const tw_tensor *saved);
 /* The iterator that an input is; borrowed. NULL: an error. */
 struct tw_iterator *tw__iterator_of(tw__kernel *kernel, int input);
 

@@ -129,17 +129,26 @@ tw_status tw__iterator_start(struct tw_iterator *iterator, tw__dataset *dataset)
     tw__cursor *cursor = tw__cursor_new(dataset);
     if (!cursor)
         return tw__error_status();
-    tw__iterator_install(iterator, cursor);
-    return TW_OK;
+    return tw__iterator_install(iterator, cursor, NULL);
 }
 
-void tw__iterator_install(struct tw_iterator *iterator, tw__cursor *cursor)
+tw_status tw__iterator_install(struct tw_iterator *iterator, tw__cursor *cursor, const tw_tensor *saved)
 {
     take_lock(iterator);
+    tw__outside outside = tw__outside_begin();
     tw__cursor *before = iterator->cursor;
-    iterator->cursor = cursor;
+    /* The threads of the old cursor draw seeds and fill caches of the same datasets. */
+    tw_status status = saved && before ? tw__cursor_rest(before) : TW_OK;
+    if (status == TW_OK) {
+        iterator->cursor = cursor;
+        tw__cursor_free(before);
+        status = saved ? tw__cursor_settle(cursor, saved) : TW_OK;
+    } else {
+        tw__cursor_free(cursor);
+    }
+    tw__outside_end(outside);
     pthread_mutex_unlock(&iterator->lock);
-    tw__cursor_free(before);
+    return status;
 }
 
 tw_tensor *tw__iterator_save(struct tw_iterator *iterator)
@@ -185,8 +194,7 @@ TW_METHOD(iterator_restore_state, "data._Iterator._restore_state(self: iterator,
     tw__cursor *cursor = tw__iterator_restored(args->self, args->state);
     if (!cursor)
         return tw__error_status();
-    tw__iterator_install(args->self, cursor);
-    return TW_OK;
+    return tw__iterator_install(args->self, cursor, args->state);
 }
 
 static tw_status make_compute(tw__kernel *kernel)

@@ -1,6 +1,6 @@
 /* States of cursors; see state.h.
  *
- *     state = magic, cursor, what the datasets remember
+ *     state = magic, cursor, what the datasets remember, where that begins (8 bytes)
  *     cursor = "step" name of the class, number of components, "ended", [its input], what the step itself describes
  *     value  = its name, then a varint (zigzag), or a size and bytes */
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "data/state.h"
 #include "rows.h"
 
-static const char magic[] = "thalweg iterator state 1";
+static const char magic[] = "thalweg iterator state 2";
 enum { DEPTH_LIMIT = 2000, NAME_LIMIT = 64 };
 
 void tw__state_fail(tw__state *state, tw_status code, const char *format, ...)
@@ -30,6 +30,8 @@ void tw__state_fail(tw__state *state, tw_status code, const char *format, ...)
 
 static void put_number(tw__state *state, uint64_t value)
 {
+    if (state->resting)
+        return;
     tw__varint_add(&state->text, value);
     if (state->text.failed)
         state->status = tw__error_status();
@@ -60,6 +62,8 @@ static const uint8_t *get_bytes(tw__state *state, size_t *size)
 
 static void put_bytes(tw__state *state, const void *data, size_t size)
 {
+    if (state->resting)
+        return;
     put_number(state, size);
     tw__text_bytes(&state->text, data, size);
     if (state->text.failed)
@@ -220,7 +224,9 @@ tw_tensor *tw__cursor_save(tw__cursor *cursor, tw__external_state policy)
     tw__state state = { .saving = true, .policy = policy };
     tw__text_bytes(&state.text, magic, sizeof magic);
     cursor_state(&state, cursor);
+    uint64_t shared = state.text.size;
     shared_state(&state, cursor->dataset);
+    tw__text_bytes(&state.text, &shared, sizeof shared);
     tw__workers_resume(&state);
     tw_tensor *saved = tw__state_good(&state) && !state.text.failed ? tw_tensor_string(state.text.data, state.text.size) : NULL;
     tw__text_free(&state.text);
@@ -231,13 +237,13 @@ tw__cursor *tw__cursor_restore(tw__dataset *dataset, const tw_tensor *saved)
 {
     bool fits = saved->dtype == TW_STRING && saved->count == 1;
     tw_string bytes = fits ? tw_tensor_string_at(saved, 0) : (tw_string){ 0 };
-    if (!fits || bytes.size < sizeof magic || memcmp(bytes.data, magic, sizeof magic) != 0) {
+    if (!fits || bytes.size < sizeof magic + sizeof(uint64_t) || memcmp(bytes.data, magic, sizeof magic) != 0) {
         tw__fail(TW_INVALID_ARGUMENT, "the saved value is no state of an iterator that was written here (iterators that TensorFlow saved can't be "
                                       "restored): got %s %s",
                  tw_dtype_name(saved->dtype), tw__shape_text(&saved->shape));
         return NULL;
     }
-    tw__state state = { .data = (const uint8_t *)bytes.data, .size = bytes.size, .at = sizeof magic };
+    tw__state state = { .data = (const uint8_t *)bytes.data, .size = bytes.size - sizeof(uint64_t), .at = sizeof magic };
     tw__cursor *cursor = tw__cursor_new(dataset);
     if (!cursor)
         return NULL;
@@ -252,4 +258,26 @@ tw__cursor *tw__cursor_restore(tw__dataset *dataset, const tw_tensor *saved)
     tw_clear_error();
     tw__error_restore(kept);
     return NULL;
+}
+
+tw_status tw__cursor_rest(tw__cursor *cursor)
+{
+    tw__state state = { .saving = true, .resting = true, .policy = TW_EXTERNAL_IGNORE };
+    cursor_state(&state, cursor);
+    if (!tw__state_good(&state))
+        tw__workers_resume(&state);
+    return state.status;
+}
+
+tw_status tw__cursor_settle(const tw__cursor *cursor, const tw_tensor *saved)
+{
+    tw_string bytes = tw_tensor_string_at(saved, 0); /* which tw__cursor_restore has checked */
+    tw__state state = { .data = (const uint8_t *)bytes.data, .size = bytes.size - sizeof(uint64_t) };
+    uint64_t shared;
+    memcpy(&shared, bytes.data + state.size, sizeof shared);
+    if (shared > state.size)
+        return tw__fail(TW_DATA_LOSS, "the state of an iterator is damaged");
+    state.at = shared;
+    shared_state(&state, cursor->dataset);
+    return state.status;
 }

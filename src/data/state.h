@@ -13,6 +13,7 @@ typedef enum tw__external_state { TW_EXTERNAL_WARN, TW_EXTERNAL_IGNORE, TW_EXTER
 
 struct tw__state {
     bool saving;
+    bool resting;        /* with that: nothing is kept, the walk only makes threads rest */
     tw__external_state policy;
     tw_status status;
     tw__text text;       /* what was written */
@@ -49,6 +50,10 @@ static inline bool tw__state_good(const tw__state *state)
 tw_tensor *tw__cursor_save(tw__cursor *cursor, tw__external_state policy);
 /* A new cursor over the dataset, where the saved one stood. */
 tw__cursor *tw__cursor_restore(tw__dataset *dataset, const tw_tensor *saved);
+/* Makes the threads of a cursor rest, for good; it can only be freed then. */
+tw_status tw__cursor_rest(tw__cursor *cursor);
+/* Sets what the datasets remember once more, when no thread of an older cursor changes it any longer. */
+tw_status tw__cursor_settle(const tw__cursor *cursor, const tw_tensor *saved);
 
 /* ---- tensors (state_tensor.c) ---- */
 /* Datasets that stand in tensors, as windows do; the only ones that a buffer's state can hold. The name is the class's. */

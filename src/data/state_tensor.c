@@ -31,6 +31,8 @@ static void numbers_state(tw__state *state, tw_tensor **tensor)
 
 void tw__state_tensor(tw__state *state, const char *name, tw_tensor **tensor)
 {
+    if (state->resting)
+        return;
     int64_t kind = !*tensor ? NONE : (*tensor)->dtype == TW_VARIANT ? VARIANTS : NUMBERS;
     if (state->saving && *tensor && (*tensor)->dtype == TW_RESOURCE)
         tw__state_fail(state, TW_UNIMPLEMENTED, "an element that is a resource can't be saved");
@@ -63,6 +65,8 @@ void tw__state_tensors(tw__state *state, const char *name, tw_tensor ***tensors,
 
 void tw__state_elements(tw__state *state, const char *name, tw__elements *elements)
 {
+    if (state->resting)
+        return;
     int64_t size = (int64_t)elements->size;
     tw__state_int(state, name, &size);
     if (!tw__state_good(state))

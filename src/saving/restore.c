@@ -146,7 +146,8 @@ static const tw_class restore_class = { .name = "Restore", .size = sizeof(tw__re
 typedef struct assignment {
     tw_trackable *object; /* a variable or an iterator */
     char *key;
-    struct tw__cursor *cursor; /* of an iterator: where it will stand */
+    struct tw__cursor *cursor; /* of an iterator: where it will stand, */
+    tw_tensor *saved;          /* and what says so */
 } assignment;
 
 typedef struct binding {
@@ -205,7 +206,7 @@ static tw_status gather(binding *w, size_t node, tw_trackable *object)
         char *key = tw__strndup(attribute->key.data ? attribute->key.data : "", attribute->key.size);
         if (!key)
             return TW_RESOURCE_EXHAUSTED;
-        w->assignments[w->assignment_count++] = (assignment){ object, key, NULL };
+        w->assignments[w->assignment_count++] = (assignment){ object, key, NULL, NULL };
     }
     return TW_OK;
 }
@@ -310,9 +311,8 @@ static tw_status check_assignment(tw__restore *restore, assignment *a)
         return tw__fail(TW_INVALID_ARGUMENT,
                         "%s in checkpoint %s is %s %s: the state of an iterator that TensorFlow saved, which can't be restored here; expected a string",
                         a->key, restore->prefix, tw_dtype_name(entry->dtype), tw__shape_text(&entry->shape));
-    tw_tensor *saved = tw__bundle_read(restore->reader, a->key);
-    a->cursor = saved ? tw__iterator_restored((struct tw_iterator *)a->object, saved) : NULL;
-    tw_release(saved);
+    a->saved = tw__bundle_read(restore->reader, a->key);
+    a->cursor = a->saved ? tw__iterator_restored((struct tw_iterator *)a->object, a->saved) : NULL;
     if (a->cursor)
         return TW_OK;
     tw__saved_error why = tw__error_take();
@@ -325,9 +325,9 @@ static tw_status assign(tw__restore *restore, assignment *a)
 {
     if (tw__holds_value(a->object))
         return tw__restore_value(restore, a->key, (tw_variable *)a->object);
-    tw__iterator_install((struct tw_iterator *)a->object, a->cursor);
+    tw__cursor *cursor = a->cursor;
     a->cursor = NULL;
-    return TW_OK;
+    return tw__iterator_install((struct tw_iterator *)a->object, cursor, a->saved);
 }
 
 static tw_status run(binding *w)
@@ -364,6 +364,7 @@ static tw_status bind_position(tw__restore *restore, size_t node, tw_trackable *
     for (size_t i = 0; i < w.assignment_count; i++) {
         tw__free(w.assignments[i].key);
         tw__cursor_free(w.assignments[i].cursor);
+        tw_release(w.assignments[i].saved);
     }
     tw__free(w.assignments);
     tw__free(w.queue);

@@ -288,3 +288,16 @@ def test_threads_go_on_after_a_save(tmp_path):
         if i % 10 == 0:
             tf.train.Checkpoint(iterator=iterator).write(str(tmp_path / "c"))
     assert got == list(range(0, 400, 2)) and next(iterator, None) is None
+
+
+def test_threads_of_the_old_place_do_not_go_on(tmp_path):
+    """Threads that are ahead of the iterator draw seeds of later passes; after a restore only those of the new place may."""
+    def make():
+        return R(6).shuffle(3).repeat(50).map(lambda x: x + 1, num_parallel_calls=2).prefetch(8)
+    for i in range(20):
+        iterator, other = iter(make()), iter(make())
+        path = tf.train.Checkpoint(iterator=iterator).write(str(tmp_path / str(i)))
+        expected = table.rest(iterator)
+        next(other)
+        tf.train.Checkpoint(iterator=other).read(path).assert_consumed()
+        assert table.rest(other) == expected

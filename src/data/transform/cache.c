@@ -341,7 +341,7 @@ static void cache_state(tw__cursor *cursor, tw__state *state)
         c->kept = kept_of(self); /* what it gave to later passes */
     int64_t phase = phase_of(c);
     tw__state_same(state, "in a file", self->path != NULL);
-    if (state->saving && tw__state_good(state) && phase == WRITING)
+    if (state->saving && !state->resting && tw__state_good(state) && phase == WRITING)
         state->status = cut_part(c);
     tw__state_int(state, "phase", &phase);
     tw__state_int(state, "at", &c->at);

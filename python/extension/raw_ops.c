@@ -228,9 +228,23 @@ static bool say_types(call *c, const tw__arg *arg, int count)
     return types != NULL;
 }
 
+/* Lists with counts of their own: the call alone tells where one ends. */
+static bool has_several_counts(const tw__op_signature *s)
+{
+    int first = -1;
+    for (int i = 0; i < s->input_count; i++) {
+        int count = s->inputs[i].count_attr;
+        if (count >= 0 && first >= 0 && count != first)
+            return true;
+        first = count >= 0 ? count : first;
+    }
+    return false;
+}
+
 static bool read_inputs(call *c)
 {
     tw_dtype groups[TW_MAX_ATTRS] = { 0 };
+    bool several = has_several_counts(c->signature);
     for (int i = 0; i < c->signature->input_count; i++) {
         const tw__arg *arg = &c->signature->inputs[i];
         tw_dtype dtype = arg->dtype;
@@ -257,6 +271,10 @@ static bool read_inputs(call *c)
         }
         if (arg->types_attr >= 0 && !say_types(c, arg, (int)count))
             return false;
+        if (arg->count_attr >= 0 && several && !c->given[arg->count_attr]) {
+            c->attrs[c->attr_count++] = TW_A_INT(c->signature->attrs[arg->count_attr].name, count);
+            c->given[arg->count_attr] = true;
+        }
     }
     return true;
 }

@@ -94,6 +94,8 @@ SignatureDef
     1 map<string,TensorInfo> inputs; 2 map<string,TensorInfo> outputs; 3 string method_name
 TensorInfo
     1 string name; 2 enum DataType dtype; 3 TensorShapeProto tensor_shape
+Any
+    1 string type_url; 2 bytes value
 AssetFileDef
     1 TensorInfo tensor_info; 2 string filename
 MetaGraphDef.MetaInfoDef

@@ -334,7 +334,11 @@ def load(export_dir, tags=None, options=None):
         if "SavedModel file does not exist" in str(error):
             raise OSError(str(error)) from None
         raise
-    return _revive(root, {})
+    made = _revive(root, {})
+    if root._session is not None:
+        from thalweg._graph_mode import wrapped
+        wrapped.attach(root)
+    return made
 
 
 def _path(path):

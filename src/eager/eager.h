@@ -27,6 +27,12 @@ struct tw_variable {
 /* Makes the variable in a lasting graph: its nodes. The handle's resource stands for those that sessions have. */
 tw_status tw__variable_setup_in_graph(tw_variable *variable, struct tw__graph *graph, tw_tensor *initial, const char *name, bool trainable,
                                       const tw_shape *shape);
+/* The variable whose nodes are in a lasting graph already, as a MetaGraphDef says. */
+typedef struct tw__variable_nodes {
+    struct tw__node *handle, *initializer, *snapshot, *initial; /* all but the first may be NULL */
+    int initial_output;
+} tw__variable_nodes;
+tw_status tw__variable_adopt(tw_variable *variable, const tw__variable_nodes *nodes, const char *name, bool trainable);
 /* Between the two the first value of a variable of that whole name is made: in a lasting graph in the scope "NAME/Initializer/", free of control
  * dependencies. */
 typedef struct tw__part tw__part;

@@ -152,3 +152,26 @@ tw_status tw__variable_setup_in_graph(tw_variable *variable, tw__graph *graph, t
     tw__control_pop(graph);
     return status == TW_OK ? collect(variable) : status;
 }
+
+tw_status tw__variable_adopt(tw_variable *variable, const tw__variable_nodes *nodes, const char *name, bool trainable)
+{
+    tw__node *handle = nodes->handle;
+    if (handle->op != &tw__op_VarHandleOp)
+        return tw__fail(TW_VALUE_ERROR, "the variable %s: node '%s' is a %s, expected a VarHandleOp", name, handle->name, handle->op->name);
+    tw_string shared = tw__attr_find(handle->op, handle->attrs, "shared_name")->s;
+    char *key = tw__strndup(shared.size ? shared.data : handle->name, shared.size ? shared.size : strlen(handle->name));
+    variable->name = tw__strdup(name);
+    tw__resource *resource = key && variable->name ? tw__resource_new(tw__attr_find(handle->op, handle->attrs, "dtype")->type,
+                                                                      tw__attr_find(handle->op, handle->attrs, "shape")->shape, key) : NULL;
+    tw__free(key);
+    TW_TRY(tw__variable_hold(variable, resource, trainable));
+    variable->graph = handle->graph;
+    variable->handle_node = handle;
+    variable->initializer = nodes->initializer;
+    variable->snapshot = nodes->snapshot;
+    variable->initial = nodes->initial;
+    variable->initial_output = nodes->initial_output;
+    TW_TRY(tw__graph_capture(handle->graph, variable->handle, handle));
+    tw__graph_member_ended = graph_ended;
+    return tw__graph_collect(handle->graph, "", variable);
+}

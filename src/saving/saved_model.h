@@ -77,6 +77,7 @@ typedef struct tw__saved_model_message {
     tw_string *assets;       /* names of files */
     tw_string *asset_tensors; /* and the tensors that they are fed to in graphs of TensorFlow 1 */
     size_t asset_count, asset_capacity, asset_tensor_capacity;
+    bool old_assets;         /* they come of a collection, where TensorFlow 1 has put them */
     tw_string saver_filename, saver_restore; /* SaverDef: the tensor and the operation that give variables their values */
     tw_string first_operation;               /* what is to be run first */
     tw_string *trainable;                    /* names of variables */
@@ -177,6 +178,14 @@ tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signature
 tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const tw_objects *parents, const tw_value *names, const tw_objects *children,
                            const tw_value *keys, const tw_objects *functions);
 tw_saved_object *tw__saved_model_load(const char *directory, const char *const *tags, size_t tag_count);
+/* ---- parts of a session's graph (session_function.c) ---- */
+struct tw_session;
+struct tw__fetch;
+/* A function of the nodes between feeds and fetches, bound to the session's variables. */
+tw__function *tw__session_function(struct tw_session *session, const tw__edge *feeds, int feed_count, const struct tw__fetch *fetches, int fetch_count);
+/* A variable over what a handle of the graph stands for in the session. */
+tw_variable *tw__session_variable(struct tw_session *session, tw__node *node);
+
 /* Of a file without objects; the message stays. */
 tw_saved_object *tw__saved_model_load_v1(const tw__saved_model_message *message, const char *directory);
 /* The same of a message, which it frees. */

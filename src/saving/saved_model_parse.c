@@ -254,9 +254,9 @@ static tw_status read_information(tw__saved_model_message *m, const tw__proto_fi
     return proto.failed ? damaged(m, "meta_info_def") : TW_OK;
 }
 
-static tw_status read_asset(tw__saved_model_message *m, const tw__proto_field *field)
+static tw_status read_asset(tw__saved_model_message *m, tw_string bytes)
 {
-    tw__proto proto = tw__proto_nested(field);
+    tw__proto proto = tw__proto_read(bytes.data, bytes.size);
     tw__proto_field f;
     tw_string name = { "", 0 };
     tw__tensor_info info = { .tensor = { "", 0 } };
@@ -296,7 +296,20 @@ static tw_string first_field(tw_string bytes, uint32_t number)
     return (tw_string){ "", 0 };
 }
 
-/* CollectionDef { 1 node_list { 1 value }, 2 bytes_list { 1 value } }; a VariableDef begins with 1 variable_name. */
+/* AnyList { 1 Any { 2 value } }, of AssetFileDefs: where TensorFlow 1 has put them. */
+static tw_status read_old_assets(tw__saved_model_message *m, tw_string list)
+{
+    tw__proto proto = tw__proto_read(list.data, list.size);
+    tw__proto_field f;
+    m->old_assets = true;
+    while (tw__proto_next(&proto, &f)) {
+        if (f.number == 1 && f.wire == TW_WIRE_BYTES)
+            TW_TRY(read_asset(m, first_field(string_of(&f), 2)));
+    }
+    return proto.failed ? damaged(m, "collection_def") : TW_OK;
+}
+
+/* CollectionDef { 1 node_list { 1 value }, 2 bytes_list { 1 value }, 5 any_list }; a VariableDef begins with 1 variable_name. */
 static tw_status read_collection(tw__saved_model_message *m, const tw__proto_field *field)
 {
     tw_string name, value;
@@ -304,6 +317,8 @@ static tw_status read_collection(tw__saved_model_message *m, const tw__proto_fie
     bool main_op = tw__string_is(name, "saved_model_main_op");
     if (main_op || (tw__string_is(name, "legacy_init_op") && !m->first_operation.size))
         m->first_operation = first_field(first_field(value, 1), 1);
+    if (tw__string_is(name, "saved_model_assets") && !m->asset_count)
+        TW_TRY(read_old_assets(m, first_field(value, 5)));
     tw_string list = tw__string_is(name, "trainable_variables") ? first_field(value, 2) : (tw_string){ "", 0 };
     tw__proto proto = tw__proto_read(list.data, list.size);
     tw__proto_field f;
@@ -333,8 +348,11 @@ static tw_status read_meta_graph(tw__saved_model_message *m, const tw__proto_fie
             TW_TRY(read_saver(m, &f));
         else if (f.number == 4)
             TW_TRY(read_collection(m, &f));
-        else if (f.number == 6)
-            TW_TRY(read_asset(m, &f));
+        else if (f.number == 6) {
+            m->asset_count = m->old_assets ? 0 : m->asset_count;
+            m->old_assets = false;
+            TW_TRY(read_asset(m, string_of(&f)));
+        }
         else if (f.number == 7)
             TW_TRY(read_objects(m, &f));
         else {

@@ -75,10 +75,21 @@ static tw_status restore(const loading *l)
     return status;
 }
 
+/* What is to be run after the variables have their values: a signature of its own, or what collections name. */
+static tw_string first_operation(const tw__saved_model_message *m)
+{
+    for (size_t i = 0; i < m->signature_count; i++) {
+        if (tw__string_is(m->signatures[i].name, "__saved_model_init_op") && m->signatures[i].output_count)
+            return m->signatures[i].outputs[0].tensor;
+    }
+    return m->first_operation;
+}
+
 static tw_status run_first(const loading *l)
 {
     const tw__saved_model_message *m = l->message;
-    if (!m->first_operation.size)
+    tw_string first = first_operation(m);
+    if (!first.size)
         return TW_OK;
     tw_tensor **values = tw__alloc_array(m->asset_count + 1, sizeof *values);
     tw_status status = values ? TW_OK : TW_RESOURCE_EXHAUSTED;
@@ -92,7 +103,7 @@ static tw_status run_first(const loading *l)
         tw__free(name);
     }
     if (status == TW_OK)
-        status = run_operation(l, m->first_operation, m->asset_tensors, values, m->asset_count);
+        status = run_operation(l, first, m->asset_tensors, values, m->asset_count);
     for (size_t i = 0; values && i < m->asset_count; i++)
         tw_release(values[i]);
     tw__free(values);
@@ -110,27 +121,6 @@ static bool is_trainable(const loading *l, const char *name)
     return false;
 }
 
-/* The variable that a handle of the session stands for. */
-static tw_variable *variable_of(const loading *l, tw__node *node)
-{
-    tw__fetch fetch = { node, 0 };
-    tw_tensor *handle = NULL;
-    tw__prepared *prepared = tw__session_prepare(l->session, NULL, 0, &fetch, 1);
-    if (!prepared || tw__session_run(l->session, prepared, NULL, &handle) != TW_OK)
-        return NULL;
-    size_t size = strlen(node->name) - (tw__ends_with(node->name, TW_REF_HANDLE) ? strlen(TW_REF_HANDLE) : 0);
-    tw__resource *resource = tw__resource_of(handle);
-    tw_variable *variable = resource ? tw__object_new(&tw__class_variable) : NULL;
-    if (variable && (variable->name = tw__format("%.*s:0", (int)size, node->name)) &&
-        tw__variable_hold(variable, tw_retain(resource), is_trainable(l, variable->name)) == TW_OK) {
-        tw_release(handle);
-        return variable;
-    }
-    tw_release(variable);
-    tw_release(handle);
-    return NULL;
-}
-
 static tw_status add_variables(loading *l)
 {
     tw_saved_object *list = tw__saved_object_new("trackable_list_wrapper");
@@ -141,7 +131,9 @@ static tw_status add_variables(loading *l)
         char name[24];
         if (node->op != &tw__op_VarHandleOp)
             continue;
-        tw_variable *variable = variable_of(l, node);
+        tw_variable *variable = tw__session_variable(l->session, node);
+        if (variable)
+            variable->trainable = variable->resource->trainable = is_trainable(l, variable->name);
         snprintf(name, sizeof name, "%zu", count++);
         status = variable ? tw__track(&list->trackable, name, variable) : tw__error_status();
         tw_release(variable);
@@ -184,24 +176,6 @@ static tw_value specs_of(const tw__tensor_info *infos, const int *order, size_t 
     return items ? (tw_value){ .kind = TW_VALUE_DICT, .list = { items, (int64_t)(2 * count) } } : (tw_value){ .kind = TW_VALUE_NONE };
 }
 
-/* The function takes its last inputs, handles of the session, from now on by itself. */
-static tw_status bind_handles(tw__prepared *prepared)
-{
-    tw__function *function = prepared->function;
-    if (function->captures || !prepared->bound_count)
-        return TW_OK;
-    function->captures = tw__alloc_array((size_t)prepared->bound_count + 1, sizeof *function->captures);
-    if (!function->captures)
-        return TW_RESOURCE_EXHAUSTED;
-    for (int i = 0; i < prepared->bound_count; i++) { /* tapes know a variable by its own handle */
-        tw_object *object = tw__tensor_object(prepared->bound[i]);
-        const tw_variable *variable = tw__is(object, &tw__resource_class) ? ((tw__resource *)object)->variable : NULL;
-        function->captures[i] = tw_retain(variable ? variable->handle : prepared->bound[i]);
-    }
-    function->argument_count = prepared->feed_count;
-    return TW_OK;
-}
-
 static tw_saved_concrete *make_signature(const loading *l, const tw__signature_message *s, const int *inputs, const int *outputs)
 {
     tw__edge *feeds = tw__alloc_array(s->input_count + 1, sizeof *feeds);
@@ -214,20 +188,15 @@ static tw_saved_concrete *make_signature(const loading *l, const tw__signature_m
         status = find_edge(l, s->outputs[outputs[i]].tensor, &edge);
         fetches[i] = (tw__fetch){ edge.node, edge.output };
     }
-    /* A function of its own: what is bound in it is no longer the session's to give. */
-    tw__prepared *prepared = status == TW_OK ? tw__session_prepare_own(l->session, feeds, (int)s->input_count, fetches, (int)s->output_count) : NULL;
+    tw__function *function = status == TW_OK ? tw__session_function(l->session, feeds, (int)s->input_count, fetches, (int)s->output_count) : NULL;
+    tw_value *pair = function ? tw__alloc_array(2, sizeof *pair) : NULL;
     tw_saved_concrete *concrete = NULL;
-    if (prepared && bind_handles(prepared) == TW_OK) {
-        tw_value *pair = tw__alloc_array(2, sizeof *pair);
-        if (pair) {
-            pair[0] = (tw_value){ .kind = TW_VALUE_TUPLE };
-            pair[1] = specs_of(s->inputs, inputs, s->input_count);
-            concrete = tw__saved_concrete_new(prepared->function, (tw_value){ .kind = TW_VALUE_TUPLE, .list = { pair, 2 } },
-                                              specs_of(s->outputs, outputs, s->output_count));
-        }
+    if (pair) {
+        pair[0] = (tw_value){ .kind = TW_VALUE_TUPLE };
+        pair[1] = specs_of(s->inputs, inputs, s->input_count);
+        concrete = tw__saved_concrete_new(function, (tw_value){ .kind = TW_VALUE_TUPLE, .list = { pair, 2 } }, specs_of(s->outputs, outputs, s->output_count));
     }
-    if (prepared)
-        tw__prepared_free(prepared);
+    tw_release(function);
     tw__free(feeds);
     tw__free(fetches);
     return concrete;
@@ -280,7 +249,7 @@ static tw_status keep_needed(const loading *l)
         return TW_RESOURCE_EXHAUSTED;
     count = 0;
     names[count++] = m->saver_restore;
-    names[count++] = m->first_operation;
+    names[count++] = first_operation(m);
     for (size_t i = 0; i < m->asset_count; i++)
         names[count++] = m->asset_tensors[i];
     for (size_t i = 0; i < m->signature_count; i++) {

@@ -69,3 +69,22 @@ TW_API(graph_variable_collections, "compat.v1._variable_collections(names: value
     tw__variable_collections = kept;
     return TW_OK;
 }
+
+TW_API(graph_variable_adopt,
+       "compat.v1._adopt_variable(handle: operation, name: str, snapshot: tensor, initializer: operation = None, initial: tensor = None, trainable: bool = True) "
+       "-> variable",
+       "The variable whose nodes are in a graph already.")
+{
+    tw_tensor *snapshot = args->snapshot, *initial = args->initial;
+    if (!snapshot->node || (initial && !initial->node)) {
+        tw__fail(TW_VALUE_ERROR, "the variable %s: its values are no tensors of a graph", args->name);
+        return NULL;
+    }
+    tw__variable_nodes nodes = { args->handle->node, args->initializer ? args->initializer->node : NULL, snapshot->node, initial ? initial->node : NULL,
+                                 initial ? initial->node_output : 0 };
+    tw_variable *variable = tw__object_new(&tw__class_variable);
+    if (variable && tw__variable_adopt(variable, &nodes, args->name, !args->no_trainable) == TW_OK)
+        return variable;
+    tw_release(variable);
+    return NULL;
+}

@@ -6,9 +6,17 @@
  *     save/SaveV2                writes; save/control_dependency gives the prefix when it has
  *     save/RestoreV2             reads; save/restore_all follows the assignments of what was read
  *
+ * With `sharded` what is written lies in a folder beside the files first, and is then merged:
+ *
+ *     save/StringJoin            the prefix with "_temp_…/part" behind it; save/ShardedFilename: with "-00000-of-00001", which SaveV2 gets
+ *     save/MergeV2Checkpoints    puts it into place; save/Identity gives the prefix when it has
+ *
  * Eagerly the same ops run at once. */
 #include <math.h>
+#include <stdio.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "saving/saving.h"
 #include "session/session.h"
@@ -28,6 +36,7 @@ struct tw_v1_saver {
     double hours, next_time; /* one checkpoint is kept for good from that time on */
     tw__graph *graph;        /* NULL: eager */
     char *scope;             /* "save" */
+    bool sharded;
     tw_tensor *filename, *saved;
     tw_operation *restore;
     kept *last;
@@ -126,27 +135,77 @@ static tw_status add_filename(tw_v1_saver *saver, const char *filename)
     return status;
 }
 
-static tw_status add_save(tw_v1_saver *saver, tw_tensor *const *values)
+/* Where SaveV2 writes to: the prefix itself, or a part beside it. A new reference. */
+static tw_tensor *part_name(const tw_v1_saver *saver)
+{
+    if (!saver->sharded)
+        return tw_retain(saver->filename);
+    unsigned char bytes[16];
+    char text[64] = "_temp_";
+    if (getentropy(bytes, sizeof bytes) != 0) {
+        tw__fail(TW_INTERNAL, "Saver: no random bytes for the name of a folder");
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(text + 6 + 2 * i, 3, "%02x", bytes[i]);
+    strcat(text, "/part");
+    tw_auto tw_tensor *suffix = constant(saver, tw_tensor_string(text, strlen(text)), "StringJoin/inputs_1");
+    tw_auto tw_tensor *count = constant(saver, tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ 1 }), "num_shards");
+    tw_auto tw_tensor *shard = constant(saver, tw_tensor_new(TW_INT32, TW_SCALAR, &(int32_t){ 0 }), "ShardedFilename/shard");
+    tw_auto tw_tensor *joined = NULL;
+    tw_tensor *name = NULL;
+    if (suffix && count && shard && call(saver, &tw__op_StringJoin, "StringJoin", TW_IN(saver->filename, suffix), 2, NULL, 0, &joined, 1, NULL) == TW_OK)
+        (void)call(saver, &tw__op_ShardedFilename, "ShardedFilename", TW_IN(joined, shard, count), 3, NULL, 0, &name, 1, NULL);
+    return name;
+}
+
+static tw_status add_write(tw_v1_saver *saver, tw_tensor *part, tw_tensor *const *values, tw__node **write)
 {
     int64_t count = saver->count;
     tw_tensor **inputs = tw__alloc_array((size_t)count + 3, sizeof *inputs);
     tw_auto tw_tensor *names = constant(saver, strings(saver->names, count), "SaveV2/tensor_names");
     tw_auto tw_tensor *slices = constant(saver, strings(NULL, count), "SaveV2/shape_and_slices");
-    tw__node *write = NULL;
     tw_status status = inputs && names && slices ? TW_OK : tw__error_status();
     if (status == TW_OK) {
-        inputs[0] = saver->filename;
+        inputs[0] = part;
         inputs[1] = names;
         inputs[2] = slices;
         memcpy(inputs + 3, values, (size_t)count * sizeof *inputs);
-        status = call(saver, &tw__op_SaveV2, "SaveV2", inputs, (int)count + 3, NULL, 0, NULL, 0, &write);
+        status = call(saver, &tw__op_SaveV2, "SaveV2", inputs, (int)count + 3, NULL, 0, NULL, 0, write);
     }
     tw__free(inputs);
-    TW_TRY(status);
-    TW_TRY(tw__control_push(saver->graph, &write, 1, false));
-    status = call(saver, &tw__op_Identity, "control_dependency", &saver->filename, 1, NULL, 0, &saver->saved, 1, NULL);
+    return status;
+}
+
+/* The tensor again, when the node has run. */
+static tw_status behind(const tw_v1_saver *saver, tw__node *node, tw_tensor *tensor, const char *name, tw_tensor **result)
+{
+    TW_TRY(tw__control_push(saver->graph, &node, 1, false));
+    tw_status status = call(saver, &tw__op_Identity, name, &tensor, 1, NULL, 0, result, 1, NULL);
     tw__control_pop(saver->graph);
     return status;
+}
+
+static tw_status add_merge(tw_v1_saver *saver, tw_tensor *part)
+{
+    tw__node *merge = NULL;
+    tw_auto tw_tensor *parts = NULL;
+    TW_TRY(call(saver, &tw__op_Pack, "MergeV2Checkpoints/checkpoint_prefixes", &part, 1, NULL, 0, &parts, 1, NULL));
+    TW_TRY(call(saver, &tw__op_MergeV2Checkpoints, "MergeV2Checkpoints", TW_IN(parts, saver->filename), 2, NULL, 0, NULL, 0, &merge));
+    return behind(saver, merge, saver->filename, "Identity", &saver->saved);
+}
+
+static tw_status add_save(tw_v1_saver *saver, tw_tensor *const *values)
+{
+    tw__node *write = NULL;
+    tw_auto tw_tensor *part = part_name(saver), *written = NULL;
+    if (!part)
+        return tw__error_status();
+    TW_TRY(add_write(saver, part, values, &write));
+    if (!saver->sharded)
+        return behind(saver, write, part, "control_dependency", &saver->saved);
+    TW_TRY(behind(saver, write, part, "control_dependency", &written));
+    return add_merge(saver, written);
 }
 
 static tw_status add_restore(tw_v1_saver *saver, tw_tensor **read, tw__node **assignments)
@@ -173,9 +232,12 @@ static tw_status add_restore(tw_v1_saver *saver, tw_tensor **read, tw__node **as
     }
     tw__node *all = NULL;
     if (status == TW_OK)
-        status = call(saver, &tw__op_NoOp, "restore_all", NULL, 0, NULL, 0, NULL, 0, &all);
+        status = call(saver, &tw__op_NoOp, saver->sharded ? "restore_shard" : "restore_all", NULL, 0, NULL, 0, NULL, 0, &all);
     for (int64_t i = 0; status == TW_OK && i < count; i++)
         status = tw__node_follow(all, assignments[i]);
+    tw__node *shard = all;
+    if (status == TW_OK && saver->sharded && (status = call(saver, &tw__op_NoOp, "restore_all", NULL, 0, NULL, 0, NULL, 0, &all)) == TW_OK)
+        status = tw__node_follow(all, shard);
     saver->restore = status == TW_OK ? tw__operation_of(all) : NULL;
     return status == TW_OK && !saver->restore ? tw__error_status() : status;
 }
@@ -256,6 +318,7 @@ static tw_status saver_init(void *self, const void *given)
     TW_TRY(take_variables(saver, args->names, &args->variables));
     saver->max_to_keep = args->max_to_keep == TW_NO_INT || args->max_to_keep < 0 ? 0 : args->max_to_keep;
     saver->hours = args->keep_checkpoint_every_n_hours;
+    saver->sharded = args->sharded;
     saver->next_time = tw__saving_clock() + saver->hours * 3600;
     tw__graph *graph = saver->count ? saver->variables[0]->graph : NULL;
     for (int64_t i = 0; i < saver->count; i++) {
@@ -274,7 +337,7 @@ static tw_status saver_init(void *self, const void *given)
 
 TW_CLASS(v1_saver,
     "compat.v1.train._Saver(names: str, variables: list<variable>, max_to_keep: int = 5, keep_checkpoint_every_n_hours: float = 10000.0, "
-    "name: str = None, filename: str = None)",
+    "name: str = None, filename: str = None, sharded: bool = False)",
     .size = sizeof(tw_v1_saver), .init = saver_init, .destroy = saver_destroy, .visit = saver_visit, .clear = saver_clear, .drop_config = true,
     .doc = "Saves variables under names, and restores them.");
 

@@ -93,8 +93,7 @@ def old(serialized, sparse=(), dense=(), error=None):
 
 
 for serialized in (one, [one, two]):
-    if serialized is not one:
-        old(serialized, everything["sparse"], everything["dense"])
+    old(serialized, [("f", f), ("q", s)], everything["dense"])
     old(serialized, everything["sparse"])
     old(serialized, (), everything["dense"])
     old(serialized, (), [("q", f, [], None)], error="Feature: q (data type: float) is required but could not be found.")

@@ -14,7 +14,7 @@ MODULES = ["tensorflow.core.protobuf.config_pb2", "tensorflow.core.protobuf.save
            "tensorflow.core.framework.attr_value_pb2", "tensorflow.core.framework.tensor_pb2", "tensorflow.core.framework.tensor_shape_pb2",
            "tensorflow.core.framework.function_pb2", "tensorflow.core.framework.versions_pb2", "tensorflow.core.framework.variable_pb2",
            "tensorflow.core.framework.op_def_pb2", "tensorflow.core.framework.step_stats_pb2", "tensorflow.core.framework.summary_pb2", "tensorflow.core.util.event_pb2",
-           "tensorflow.core.example.example_pb2", "tensorflow.core.example.feature_pb2", "tensorflow.python.training.checkpoint_state_pb2"]
+           "tensorflow.core.example.example_pb2", "tensorflow.core.example.feature_pb2", "tensorflow.python.training.checkpoint_state_pb2", "google.protobuf.any_pb2"]
 modules = [importlib.import_module(m) for m in MODULES]
 
 

@@ -21,13 +21,14 @@ for path in sorted(glob.glob(os.path.join(HERE, "..", "op", "cases", "*.json")))
 
 # Ops that have no plain case: they need a variable, and test_state_ops.py lists each of them, or test_array_api.py or raw_cases.py calls them, or they
 # need a function or nothing but an effect, and the tests of functions use them.
-STATE, CALLS, RAW = "test_state_ops.py", "test_array_api.py", "raw_cases.py"
+STATE, CALLS, RAW, TABLES = "test_state_ops.py", "test_array_api.py", "raw_cases.py", "test_tables.py"
 FUNCTIONS = {"Placeholder", "PlaceholderWithDefault", "NoOp", "PrintV2", "PyFunc", "EagerPyFunc", "FakeParam",
              "Print", "IteratorV2", "OneShotIterator", "IteratorToStringHandle", "IteratorFromStringHandleV2"}  # the last ones: test_v1_library.py
 FILES = {"ReadFile", "WriteFile",  # test_strings.py
          "SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter", "CloseSummaryWriter", "WriteSummary", "WriteGraphSummary",
          "WriteRawProtoSummary", "WriteScalarSummary",  # test_summary.py
          "SaveV2", "RestoreV2",  # test_v1_train.py
+         "MergeV2Checkpoints",  # test_saved_model_v1.py
          "LoadDataset", "SaveDatasetV2", "RebatchDatasetV2", "RaggedTensorToVariant", "RaggedTensorFromVariant"}  # test_chapters.py, test_data.py
 
 # Ops of graphs that TensorFlow 1 wrote: test_v1_graphs.py runs them.
@@ -190,8 +191,9 @@ def test_every_op_has_a_case():
         state = f.read()
     with open(os.path.join(HERE, CALLS)) as f:
         calls = f.read()
-    with open(os.path.join(HERE, RAW)) as f:
-        calls += f.read()
+    for name in (RAW, TABLES):
+        with open(os.path.join(HERE, name)) as f:
+            calls += f.read()
     with open(os.path.join(HERE, DATA)) as f:
         state += f.read()
     with open(__file__) as f:

@@ -14,6 +14,7 @@ from thalweg._graph_mode import importing as _importing
 from thalweg._graph_mode import keras as _keras
 from thalweg._graph_mode import layers as _layers
 from thalweg._graph_mode import losses as _losses
+from thalweg._graph_mode import meta_graph as _meta_graph
 from thalweg._graph_mode import metrics as _metrics
 from thalweg._graph_mode import monitored as _monitored
 from thalweg._graph_mode import old_names as _old_names
@@ -24,6 +25,7 @@ from thalweg._graph_mode import session as _session
 from thalweg._graph_mode import summary as _summary
 from thalweg._graph_mode import train as _train
 from thalweg._graph_mode import variables as _variables
+from thalweg._graph_mode import wrapped as _wrapped
 
 _graph.install()
 _variables.install()
@@ -131,7 +133,7 @@ def fill():
     for module, names in _from.items():
         for name in names.split():
             setattr(_v1, name, getattr(module, name))
-    for module in (_checkpoint, _data, _forms, _forms_more, _layers, _losses, _metrics, _old_names, _saved_model, _summary, _train, _host, _monitored, _rnn):
+    for module in (_checkpoint, _data, _forms, _forms_more, _layers, _losses, _meta_graph, _metrics, _old_names, _saved_model, _summary, _wrapped, _train, _host, _monitored, _rnn):
         module.install()
     _v1.Variable = _variables.VariableV1
     for name in ("disable_eager_execution", "enable_eager_execution", "disable_v2_behavior", "enable_v2_behavior", "set_random_seed"):

@@ -4,7 +4,7 @@ import sys
 
 import thalweg as tf
 from thalweg import _messages
-from thalweg._graph_mode import importing as _importing
+from thalweg._graph_mode import meta_graph as _meta
 
 
 def _meta_graph(export_dir, tags):
@@ -26,31 +26,43 @@ def _meta_graph(export_dir, tags):
                        "tag-sets in the SavedModel, please use the SavedModel CLI: `saved_model_cli`." % (sorted(wanted), seen))
 
 
+_FIRST = "__saved_model_init_op"
+
+
+def _first_operation(meta):
+    """What is to be run after the variables have their values: TensorFlow has written it in three places."""
+    if _FIRST in meta.signature_def:
+        return [meta.signature_def[_FIRST].outputs[_FIRST].name]
+    for key in ("saved_model_main_op", "legacy_init_op"):
+        if key in meta.collection_def:
+            return list(meta.collection_def[key].node_list.value)
+    return []
+
+
+def _assets(meta):
+    """The AssetFileDefs; TensorFlow 1 has put them into a collection."""
+    if meta.asset_file_def or "saved_model_assets" not in meta.collection_def:
+        return list(meta.asset_file_def)
+    return [_messages.AssetFileDef.FromString(_messages.Any.FromString(data).value) for data in meta.collection_def["saved_model_assets"].any_list.value]
+
+
 def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     """Adds the graph of a SavedModel to the session's, gives its variables their values, and runs what is to be run first. With trusted=True, an
     argument of this library's own, the graph may do more with files than read the model's."""
     trusted = saver_kwargs.pop("trusted", False)
-    if saver_kwargs:
-        raise NotImplementedError("saved_model.load: arguments of a Saver are not supported: %s" % ", ".join(saver_kwargs))
+    unknown = set(saver_kwargs) - {"clear_devices", "input_map"}
+    if unknown:
+        raise NotImplementedError("saved_model.load: %s is not supported" % ", ".join(sorted(unknown)))
     export_dir = os.fspath(export_dir)
     meta = _meta_graph(export_dir, tags)
-    if meta.asset_file_def:
-        raise NotImplementedError("saved_model.load: SavedModels with assets are loaded by tf.saved_model.load only")
-    graph_def, saver = meta.graph_def, meta.saver_def
-    writes = saver.save_tensor_name.split(":")[0]  # nobody uses it here, and it may be made of ops that are not here
-    kept = [node for node in graph_def.node if node.name != writes]
-    del graph_def.node[:]
-    graph_def.node.extend(kept)
-    prefix = import_scope + "/" if import_scope else ""
-    with sess.graph.as_default():
-        _importing.import_of_model(graph_def, None, None, import_scope or "", None if trusted else export_dir)
-    variables = os.path.join(export_dir, "variables", "variables")
+    prefix, _ = _meta.add_to_graph(sess.graph, meta, import_scope, model=None if trusted else export_dir, **saver_kwargs)
+    variables, saver = os.path.join(export_dir, "variables", "variables"), meta.saver_def
     if saver.restore_op_name and os.path.exists(variables + ".index"):
         sess.run(prefix + saver.restore_op_name, {prefix + saver.filename_tensor_name: variables})
-    for key in ("saved_model_main_op", "legacy_init_op"):
-        if key in meta.collection_def:
-            sess.run([prefix + name for name in meta.collection_def[key].node_list.value])
-            break
+    first = _first_operation(meta)
+    if first:
+        assets = {prefix + asset.tensor_info.name: os.path.join(export_dir, "assets", asset.filename) for asset in _assets(meta)}
+        sess.run([prefix + name for name in first], assets)
     return meta
 
 

@@ -202,7 +202,7 @@ class Saver:
                  restore_sequentially=False, saver_def=None, builder=None, defer_build=False, allow_empty=False, write_version=2,
                  pad_step_number=False, save_relative_paths=False, filename=None):
         del restore_sequentially  # variables are restored one after the other anyway
-        for given, what in ((reshape, "reshape"), (sharded, "sharded"), (saver_def, "saver_def"), (builder, "builder")):
+        for given, what in ((reshape, "reshape"), (builder, "builder")):
             if given:
                 raise NotImplementedError("Saver: %s is not supported" % what)
         if write_version != 2:
@@ -213,7 +213,10 @@ class Saver:
             raise RuntimeError("When eager execution is enabled, `var_list` must specify a list or dict of variables to save")
         self._var_list, self._allow_empty, self._pad = var_list, allow_empty, pad_step_number
         self._relative, self._name, self._filename = save_relative_paths, name, filename
-        self._max_to_keep, self._hours = max_to_keep, keep_checkpoint_every_n_hours
+        self._max_to_keep, self._hours, self._sharded, self._def = max_to_keep, keep_checkpoint_every_n_hours, bool(sharded), None
+        if saver_def is not None:
+            self._take_def(saver_def, name)
+            return
         self._core, self._is_empty = None, False
         if not defer_build:
             self.build()
@@ -232,7 +235,26 @@ class Saver:
             return
         named = _named_variables(var_list)
         self._core = _train._Saver("\n".join(named), list(named.values()), max_to_keep=self._max_to_keep or 0,
-                                   keep_checkpoint_every_n_hours=self._hours, name=self._name, filename=self._filename)
+                                   keep_checkpoint_every_n_hours=self._hours, name=self._name, filename=self._filename, sharded=self._sharded)
+
+    def _take_def(self, saver_def, scope):
+        """A Saver whose nodes are in the graph already."""
+        made = _messages.SaverDef.FromString(saver_def.SerializeToString())
+        for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+            if not getattr(made, field):
+                raise ValueError("Saver: saver_def has no %s" % field)
+            if scope:
+                setattr(made, field, scope + "/" + getattr(made, field))
+        self._def, self._max_to_keep, self._hours, self._sharded = made, made.max_to_keep, made.keep_checkpoint_every_n_hours, made.sharded
+        self._is_empty = False
+        self._core = _train._Saver("", [], max_to_keep=made.max_to_keep, keep_checkpoint_every_n_hours=made.keep_checkpoint_every_n_hours)
+
+    def _run(self, sess, path, saves):
+        """Writes or reads the files, by the nodes of saver_def or by those that were made here."""
+        if self._def is None:
+            (self._core._write if saves else self._core._read)(None if sess is None else sess._core, path)
+        else:
+            sess.run(self._def.save_tensor_name if saves else self._def.restore_op_name, {self._def.filename_tensor_name: path})
 
     def _built(self, what):
         if self._core is None and not self._is_empty:
@@ -262,7 +284,7 @@ class Saver:
         if core is None:
             return None
         try:
-            core._write(None if eager else sess._core, path)
+            self._run(None if eager else sess, path, True)
         except (tf.errors.FailedPreconditionError, tf.errors.NotFoundError) as e:
             parent = os.path.dirname(save_path) or "."
             if not os.path.isdir(parent):
@@ -286,7 +308,7 @@ class Saver:
         if not _train.checkpoint_exists(save_path):
             raise ValueError("The passed save_path is not a valid checkpoint: %s" % save_path)
         try:
-            core._read(None if sess is None else sess._core, save_path)
+            self._run(sess, save_path, False)
         except tf.errors.NotFoundError as e:
             raise tf.errors.NotFoundError(None, None, _mismatch("a Variable name or other graph key that is missing", e)) from e
         except tf.errors.InvalidArgumentError as e:
@@ -315,10 +337,12 @@ class Saver:
 
     def as_saver_def(self):
         """The names of its nodes."""
+        if self._def is not None:
+            return self._def
         scope = self._core._scope if self._core is not None else None
-        made = _messages.SaverDef(max_to_keep=self._max_to_keep or 0, keep_checkpoint_every_n_hours=float(self._hours), version=2)
+        made = _messages.SaverDef(max_to_keep=self._max_to_keep or 0, keep_checkpoint_every_n_hours=float(self._hours), version=2, sharded=self._sharded)
         if scope:
-            made.filename_tensor_name, made.save_tensor_name = scope + "/Const:0", scope + "/control_dependency:0"
+            made.filename_tensor_name, made.save_tensor_name = scope + "/Const:0", scope + ("/Identity:0" if self._sharded else "/control_dependency:0")
             made.restore_op_name = scope + "/restore_all"
         return made
 

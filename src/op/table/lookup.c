@@ -185,6 +185,12 @@ static tw_status locked_compute(tw__kernel *kernel)
     tw__lookup_table *table = tw__table_of(kernel);
     if (!table)
         return tw__error_status();
+    if (table->fixed && op == &tw__op_LookupTableImportV2) { /* an initializer, too */
+        if (!tw__shape_equal(&kernel->inputs[1]->shape, &kernel->inputs[2]->shape))
+            return tw__fail(TW_INVALID_ARGUMENT, "Expected shape %s for value, got %s [Op:%s]", tw__shape_text(&kernel->inputs[1]->shape),
+                            tw__shape_text(&kernel->inputs[2]->shape), op->name);
+        return tw__table_fill(table, op, kernel->inputs[1], kernel->inputs[2]);
+    }
     tw__hold_take(&table->lock);
     tw_status status = op == &tw__op_LookupTableFindV2     ? find_all(kernel, table)
                        : op == &tw__op_LookupTableInsertV2 ? insert_all(kernel, table, false)

@@ -132,7 +132,9 @@ def _profiler_later(name):
 
 def make_ndarray(tensor):
     """The NumPy array of a TensorProto."""
-    return io.parse_tensor(tensor.SerializeToString(), as_dtype(tensor.dtype)).numpy()  # noqa: F821
+    import numpy
+    value = io.parse_tensor(tensor.SerializeToString(), as_dtype(tensor.dtype)).numpy()  # noqa: F821
+    return numpy.array(value, object) if isinstance(value, bytes) else value  # a text alone is an array, too
 
 
 def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):

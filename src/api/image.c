@@ -88,10 +88,22 @@ TW_API(image_encode_jpeg,
                     9);
 }
 
-TW_API(image_encode_png, "image.encode_png|io.encode_png(image: tensor<uint8>, compression: int = -1, name: str = None) -> tensor",
-       "PNG pictures of pixels.")
+/* Numbers in lists come as int32: they are pixels of eight bits if they fit. */
+static bool are_bytes(const tw_tensor *image)
 {
-    return tw__call(&tw__op_EncodePng, TW_IN(args->image), 1, TW_WITH(TW_A_INT("compression", args->compression)), 1);
+    const int32_t *values = image->dtype == TW_INT32 && !image->node ? image->data : NULL;
+    for (int64_t i = 0; values && i < image->count; i++) {
+        if (values[i] < 0 || values[i] > 255)
+            return false;
+    }
+    return values || (image->dtype == TW_INT32 && !image->node && !image->count);
+}
+
+TW_API(image_encode_png, "image.encode_png|io.encode_png(image: tensor, compression: int = -1, name: str = None) -> tensor",
+       "PNG pictures of pixels, of uint8 or uint16.")
+{
+    tw_auto tw_tensor *bytes = are_bytes(args->image) ? tw_cast(args->image, TW_UINT8) : tw_retain(args->image);
+    return bytes ? tw__call(&tw__op_EncodePng, TW_IN(bytes), 1, TW_WITH(TW_A_INT("compression", args->compression)), 1) : NULL;
 }
 
 TW_API(image_is_jpeg, "image.is_jpeg|io.is_jpeg(contents: tensor<string>, name: str = None) -> tensor", "Whether bytes begin as a JPEG picture does.")

@@ -1,33 +1,27 @@
-"""tf.train.Checkpoint in graphs: values are those of a session, the default one unless another is given (src/saving/graph_values.c)."""
+"""tf.train.Checkpoint in graphs: values are those of a session: the one given, the default one, or Keras's (src/saving/graph_values.c)."""
 import thalweg as tf
 from thalweg import _core
-from thalweg._graph_mode import session as _session
+from thalweg._graph_mode import keras as _keras
 
 _train = tf.train
 
 
 def _session_for(session=None):
-    session = session if session is not None else _session.get_default_session()
-    if session is None:
-        raise RuntimeError("a checkpoint of variables in a graph needs a session: make one the default, or pass it")
-    return session._core
+    """The one given, the default one, or Keras's, as in TensorFlow. A variable without a value there is an error, not its first value."""
+    return (_keras.plain_session() if session is None else session)._core
 
 
 def _saving(inner, checkpoint_of):
     """A method that saves, with the session's values in the variables while it runs."""
-    def method(self, *args, **kwargs):
+    def method(self, *args, session=None, **kwargs):
         if _core.executing_eagerly():
             return inner(self, *args, **kwargs)
         checkpoint = checkpoint_of(self)
         checkpoint.save_counter  # made now, in the graph
+        session = _session_for(session)
         values = _train._GraphValues(checkpoint)
         if not values._count:
             return inner(self, *args, **kwargs)
-        try:
-            session = _session_for()
-        except RuntimeError:
-            values._give()
-            raise
         try:
             values._load(session, checkpoint)
             return inner(self, *args, **kwargs)

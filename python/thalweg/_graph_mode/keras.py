@@ -24,15 +24,21 @@ def _as_operation(method, name=None):
     return changed
 
 
+def plain_session():
+    """The default session, or the one that Keras keeps; nothing is initialized."""
+    session = _session.get_default_session()
+    if session is not None:
+        return session
+    kept = _state["session"]
+    if kept is None or kept.graph is not tf.compat.v1.get_default_graph():
+        kept = _state["session"] = _session.Session()
+    return kept
+
+
 def get_session(op_input_list=()):
     """The default session, or one that Keras keeps; variables without a value get their first ones."""
     v1 = tf.compat.v1
-    session = _session.get_default_session()
-    if session is None:
-        kept = _state["session"]
-        if kept is None or kept.graph is not v1.get_default_graph():
-            kept = _state["session"] = _session.Session()
-        session = kept
+    session = plain_session()
     with session.graph.as_default():
         for variable in v1.global_variables():
             if not session.run(variable.is_initialized()):

@@ -35,6 +35,15 @@ class ConcreteFunction(_core.GraphFunction):
     output_shapes = property(lambda self: _core._pack(self._results, [t.shape for t in self.outputs]))
 
     @property
+    def graph(self):
+        """What was traced."""
+        made = self.__dict__.get("_graph")
+        if made is None:
+            from thalweg import _func_graph
+            made = self.__dict__["_graph"] = _func_graph.FuncGraph(self)
+        return made
+
+    @property
     def variables(self):
         return tuple(_core.GraphFunction.variables.__get__(self))
 

@@ -3,6 +3,8 @@
  * As in TensorFlow, the results and the inputs pass one IdentityN together, whose gradient is replaced: of its outputs the first are
  * the results, which get their gradient from the user's function; of its inputs only those behind them, the caller's, are given one. In
  * a graph the node keeps the replacement, so it holds also where the graph is differentiated later. */
+#include <stdatomic.h>
+
 #include <thalweg/gradient.h>
 
 #include "eager/tape.h"
@@ -53,6 +55,17 @@ tw__custom_gradient *tw__custom_gradient_new(int output_count)
     return custom;
 }
 
+char *tw__gradient_type_new(void)
+{
+    static _Atomic long long count;
+    return tw__format("CustomGradient-%lld", atomic_fetch_add(&count, 1));
+}
+
+bool tw__is_custom_gradient(const tw_object *gradient)
+{
+    return tw__is(gradient, &custom_class);
+}
+
 /* IdentityN over results and inputs, unseen by tapes. */
 static tw_status pass_together(tw__custom_gradient *custom, tw_tensor *const *all, int count, tw_tensor **passed)
 {
@@ -60,8 +73,11 @@ static tw_status pass_together(tw__custom_gradient *custom, tw_tensor *const *al
     int made = count;
     tw_status status = tw__apply(&tw__op_IdentityN, all, count, NULL, 0, passed, &made);
     tw__tapes_show(hidden);
-    if (status == TW_OK && passed[0]->node && !passed[0]->node->gradient)
-        passed[0]->node->gradient = tw_retain(custom);
+    tw__node *node = status == TW_OK ? passed[0]->node : NULL;
+    if (node && !node->gradient) {
+        node->gradient = tw_retain(custom);
+        node->gradient_type = tw__gradient_type_new();
+    }
     return status;
 }
 

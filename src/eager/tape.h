@@ -73,6 +73,9 @@ typedef struct tw__custom_gradient {
     void *user;
 } tw__custom_gradient;
 tw__custom_gradient *tw__custom_gradient_new(int output_count);
+bool tw__is_custom_gradient(const tw_object *gradient);
+/* A name that no other gradient of the process has in files; for tw__free. */
+char *tw__gradient_type_new(void);
 /* Outputs (new references) with the values of the results, whose gradient goes to the inputs as `custom` says. */
 tw_status tw__custom_gradient_attach(tw__custom_gradient *custom, tw_tensor *const *results, tw_tensor *const *inputs, int input_count,
                                      tw_tensor **outputs);

@@ -13,6 +13,8 @@ extern const tw_class tw__library_class;
 tw__library *tw__library_read(const void *data, size_t size);
 tw__library *tw__library_read_file(const char *path);
 const tw__graph_message *tw__library_message(const tw__library *library);
+/* The gradient that the message's `index`-th is, borrowed: who knows what its function captured says so before anything is built. */
+struct tw__registered *tw__library_gradient(const tw__library *library, size_t index);
 /* Drops the nodes that none of these names ("node", "node:1") need. Nothing may have been built yet. */
 tw_status tw__library_keep(tw__library *library, const tw_string *names, size_t count);
 /* The function of that name, borrowed from the library; NULL and NOT_FOUND if there is none. */

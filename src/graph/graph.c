@@ -30,6 +30,7 @@ static void node_free(tw__node *node)
     tw__free(node->name);
     tw__free(node->device);
     tw__free(node->colocation);
+    tw__free(node->gradient_type);
     tw_release(node->origin);
     tw__free(node->inputs);
     tw__free(node->controls);
@@ -182,6 +183,7 @@ tw_status tw__node_enrich(tw__node *node, const tw_attr *attrs, const tw__edge *
     *rich = *node;
     rich->rich = NULL;
     rich->gradient = NULL;
+    rich->gradient_type = NULL;
     rich->stream = NULL;
     rich->attrs = tw__attrs_copy(attrs, node->attr_count, block);
     if (input_count)
@@ -290,6 +292,10 @@ tw__node *tw__node_copy(const tw__node *node, tw__graph *graph, const tw__edge *
     if (copy && node->origin) {
         tw_release(copy->origin);
         copy->origin = tw_retain(node->origin);
+    }
+    if (copy && node->gradient) {
+        copy->gradient = tw_retain(node->gradient);
+        copy->gradient_type = node->gradient_type ? tw__strdup(node->gradient_type) : NULL;
     }
     return copy;
 }

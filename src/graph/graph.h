@@ -43,6 +43,7 @@ struct tw__node {
     tw__node *rich;
     void *outgrown[2];   /* the arrays of outputs that it had before it got a richer form, whose arrays it shares since */
     tw_object *gradient; /* what stands for the gradient of the op (a custom gradient); a reference, or NULL */
+    char *gradient_type; /* how files call what stands for the gradient ("CustomGradient-3"); NULL: nothing does */
     tw_object *origin;   /* a tw__origin: where in the program it was made; a reference, or NULL */
     char *device;        /* where it is to run, as the program said; NULL: nowhere in particular */
     struct tw__kernel_stream *stream; /* of a kernel with state, shared with other copies of the node; a reference. NULL: each plan has its own */

@@ -5,7 +5,7 @@
  * (verify.c), ops and attrs against the table, shapes inferred anew (graphdef_build.c). What files claim but don't hold (constants of one
  * repeated value, counts of outputs) is bounded by a budget of bytes.
  *
- *     GraphDef     1 node, 2 library {1 function}, 4 versions {1 producer, 2 min_consumer}
+ *     GraphDef     1 node, 2 library {1 function, 3 registered_gradients {1 function, 2 op type}}, 4 versions {1 producer, 2 min_consumer}
  *     NodeDef      1 name, 2 op, 3 input, 4 device, 5 attr {1 key, 2 AttrValue}
  *     FunctionDef  1 signature {1 name, 2 input_arg, 3 output_arg, 4 attr, 17 is_stateful, 20 control_output}, 3 node_def, 4 ret, 5 attr,
  *                  6 control_ret, 7 arg_attr {1 index, 2 {1 attr}}; an arg: 1 name, 3 type
@@ -19,6 +19,7 @@
 
 #define TW_GRAPH_PRODUCER 1645    /* of TensorFlow 2.15 */
 #define TW_GRAPH_MIN_CONSUMER 12
+#define TW_GRADIENT_NOTE "_gradient_op_type" /* an attr of nodes that have a gradient of their own */
 #define TW_REF_HANDLE "/.ref"     /* behind the name of a variable that was a reference: its handle (lower.h) */
 
 /* ---- messages (graphdef_parse.c): pieces of bytes that the caller keeps ---- */
@@ -58,6 +59,8 @@ typedef struct tw__graph_message {
     size_t node_count, node_capacity;
     tw__function_message *functions;
     size_t function_count, function_capacity;
+    tw__pair *gradients;    /* registered: the op type that nodes name in TW_GRADIENT_NOTE, and the function that is their gradient */
+    size_t gradient_count, gradient_capacity;
     int64_t producer, min_consumer;
     char **owned;           /* texts that are not in the bytes (lower.h) */
     size_t owned_count, owned_capacity;
@@ -67,6 +70,8 @@ typedef struct tw__graph_message {
 tw_status tw__graph_message_read(tw__graph_message *message, const void *data, size_t size);
 void tw__graph_message_free(tw__graph_message *message);
 void tw__node_messages_free(tw__node_message *nodes, size_t count);
+/* The op type in a node's TW_GRADIENT_NOTE; empty: the gradient is the op's. Calls note the type of call there, which says nothing. */
+tw_string tw__gradient_note(const tw__node_message *node);
 /* The value of the attr of that name; an empty string without data if there is none. */
 tw_string tw__pair_find(const tw__pair *pairs, size_t count, const char *name);
 static inline bool tw__string_is(tw_string string, const char *text)
@@ -134,7 +139,8 @@ tw_status tw__reference_parse(const tw__references *references, tw_string text, 
 void tw__references_free(tw__references *references);
 
 /* ---- building and writing (graphdef_build.c, graphdef_write.c) ---- */
-typedef struct tw__build {
+typedef struct tw__build tw__build;
+struct tw__build {
     tw__graph *graph;
     const tw__node_message *nodes;
     size_t count;
@@ -143,10 +149,13 @@ typedef struct tw__build {
     const tw__map *given;      /* text -> tw__edge *, or NULL */
     tw__function_source functions;
     size_t *budget;
+    /* Told of every node with a gradient of its own, and that gradient's op type. */
+    tw_status (*own_gradient)(void *context, const struct tw__build *build, tw__node *node, tw_string type);
+    void *gradient_context;
     const char *guard;         /* where the model lies, if it is not trusted (op/guard.h); or NULL */
     tw__references references; /* found by tw__graph_build; for tw__build_end */
     tw__node **built;          /* per node of the message */
-} tw__build;
+};
 tw_status tw__graph_build(tw__build *build);
 /* A reference of a built graph (a result of a function, a fetch) as an edge. */
 tw_status tw__build_edge(const tw__build *build, tw_string text, tw__edge *edge);

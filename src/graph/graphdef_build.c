@@ -1,6 +1,6 @@
 /* Nodes of a message become nodes of a graph: ops and attrs are looked up in the table, types and counts of inputs checked, shapes inferred
  * by the ops' own functions. Attrs that begin with an underscore are notes of TensorFlow's (shapes as it saw them, devices, how a
- * call is to be run) and say nothing about values: they are passed over. */
+ * call is to be run) and say nothing about values: they are passed over, but for the one that says that the gradient is not the op's own. */
 #include "graph/graphdef.h"
 #include "op/guard.h"
 #include "rows.h"
@@ -269,6 +269,9 @@ static tw_status build_node(tw__build *build, size_t index)
         status = guard(build, &op, &given);
     if (status == TW_OK)
         status = add_node(build, message, op, &given, &w, &build->built[index]);
+    tw_string type = tw__gradient_note(message);
+    if (status == TW_OK && type.size && build->own_gradient)
+        status = build->own_gradient(build->gradient_context, build, build->built[index], type);
     free_work(&w);
     free_attrs(&given);
     if (status != TW_OK)

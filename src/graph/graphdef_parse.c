@@ -154,9 +154,22 @@ static tw_status read_function(tw_string bytes, tw__function_message *function)
     return proto.failed ? bad("a function") : TW_OK;
 }
 
+/* { 1 the function's name, 2 the op type } as { op type, function }. */
+static tw_status read_gradient(tw_string bytes, tw__pair *gradient)
+{
+    tw__pair pair;
+    TW_TRY(read_pair(bytes, &pair));
+    *gradient = (tw__pair){ pair.value, pair.name };
+    return TW_OK;
+}
+
 static tw_status read_library(tw_string bytes, tw__graph_message *message)
 {
     WALK(proto, field, bytes) {
+        if (field.number == 3 && field.wire == TW_WIRE_BYTES) {
+            tw__pair *gradient = MORE(message->gradients, message->gradient_count, message->gradient_capacity);
+            TW_TRY(gradient ? read_gradient(bytes_of(&field), gradient) : TW_RESOURCE_EXHAUSTED);
+        }
         if (field.number != 1 || field.wire != TW_WIRE_BYTES)
             continue;
         tw__function_message *function = MORE(message->functions, message->function_count, message->function_capacity);
@@ -221,6 +234,7 @@ void tw__graph_message_free(tw__graph_message *message)
         tw__free(function->attrs);
     }
     tw__free(message->functions);
+    tw__free(message->gradients);
     for (size_t i = 0; i < message->owned_count; i++)
         tw__free(message->owned[i]);
     tw__free(message->owned);
@@ -234,4 +248,16 @@ tw_string tw__pair_find(const tw__pair *pairs, size_t count, const char *name)
             return pairs[count].value;
     }
     return (tw_string){ NULL, 0 };
+}
+
+tw_string tw__gradient_note(const tw__node_message *node)
+{
+    tw_string value = tw__pair_find(node->attrs, node->attr_count, TW_GRADIENT_NOTE), type = { "", 0 };
+    if (!value.data || tw__string_is(node->op, "PartitionedCall") || tw__string_is(node->op, "StatefulPartitionedCall"))
+        return type;
+    WALK(proto, field, value) {
+        if (field.number == 2 && field.wire == TW_WIRE_BYTES)
+            type = bytes_of(&field);
+    }
+    return type;
 }

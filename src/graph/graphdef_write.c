@@ -71,9 +71,15 @@ static void write_note(tw__text *text, const char *name, tw__text *value)
     tw__text_free(value);
 }
 
-static void write_notes(tw__text *text, const tw__node *node)
+static void write_notes(tw__text *text, const tw__node *node, bool function)
 {
     tw__text value = { 0 };
+    if (node->gradient_type) {
+        tw__proto_add_bytes(&value, 2, node->gradient_type, strlen(node->gradient_type));
+        write_note(text, TW_GRADIENT_NOTE, &value);
+    }
+    if (function)
+        return;
     if (node->colocation) {
         char *group = tw__format("loc:@%s", node->colocation);
         tw__text list = { 0 };
@@ -120,8 +126,7 @@ static tw_status write_node(tw__text *text, const tw__node *base, tw__node_write
             return tw__error_status();
         }
     }
-    if (!writer->function)
-        write_notes(text, base);
+    write_notes(text, base, writer->function);
     return text->failed ? TW_RESOURCE_EXHAUSTED : TW_OK;
 }
 

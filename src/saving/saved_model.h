@@ -177,6 +177,8 @@ tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signature
 /* Gives the parents children of these names, and makes signatures of functions. */
 tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const tw_objects *parents, const tw_value *names, const tw_objects *children,
                            const tw_value *keys, const tw_objects *functions);
+/* Tells the gradients of a library what their functions captured, before anything of it is built (saved_gradient_read.c). */
+tw_status tw__saved_gradients_read(const tw__library *library, const tw__saved_model_message *message, tw_trackable *const *objects);
 tw_saved_object *tw__saved_model_load(const char *directory, const char *const *tags, size_t tag_count);
 /* ---- parts of a session's graph (session_function.c) ---- */
 struct tw_session;

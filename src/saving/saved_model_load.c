@@ -379,6 +379,7 @@ static tw_status load_all(loading *l)
     if (!tw__is(l->objects[0], &tw__class_saved_object))
         return tw__fail(TW_DATA_LOSS, "%s: object_graph_def.nodes[0] is no user_object", message->path);
     TW_TRY(connect(l));
+    TW_TRY(tw__saved_gradients_read(l->library, message, l->objects));
     TW_TRY(restore(l));
     return set_tags(l, (tw_saved_object *)l->objects[0]);
 }

@@ -588,12 +588,14 @@ static void message_dealloc(PyObject *object)
 bool tw__py_messages_start(PyObject *module)
 {
     static PyMethodDef methods[] = {
-        { "SerializeToString", (PyCFunction)(void (*)(void))tw__py_message_serialize, METH_VARARGS | METH_KEYWORDS, "The message as bytes; maps are sorted by key." },
-        { "SerializePartialToString", (PyCFunction)(void (*)(void))tw__py_message_serialize, METH_VARARGS | METH_KEYWORDS, "The same." },
-        { "MergeFromString", tw__py_message_merge, METH_O, "Adds what the bytes hold." },
-        { "MergeFrom", merge_from, METH_O, "Adds what another message holds." },
-        { "Clear", clear, METH_NOARGS, "Takes everything out." },
-        { "SetInParent", set_in_parent, METH_NOARGS, "Makes the message be there, although it may be empty." },
+        { "SerializeToString", (PyCFunction)(void (*)(void))tw__py_message_serialize, METH_VARARGS | METH_KEYWORDS,
+          TW_SIGNATURE("SerializeToString($self, /, *, deterministic=None)") "The message as bytes; maps are sorted by key." },
+        { "SerializePartialToString", (PyCFunction)(void (*)(void))tw__py_message_serialize, METH_VARARGS | METH_KEYWORDS,
+          TW_SIGNATURE("SerializePartialToString($self, /, *, deterministic=None)") "The same." },
+        { "MergeFromString", tw__py_message_merge, METH_O, TW_SIGNATURE("MergeFromString($self, serialized, /)") "Adds what the bytes hold." },
+        { "MergeFrom", merge_from, METH_O, TW_SIGNATURE("MergeFrom($self, other, /)") "Adds what another message holds." },
+        { "Clear", clear, METH_NOARGS, TW_SIGNATURE("Clear($self, /)") "Takes everything out." },
+        { "SetInParent", set_in_parent, METH_NOARGS, TW_SIGNATURE("SetInParent($self, /)") "Makes the message be there, although it may be empty." },
         { 0 },
     };
     static PyGetSetDef properties[] = {
@@ -605,7 +607,7 @@ bool tw__py_messages_start(PyObject *module)
     static PyType_Slot slots[] = {
         { Py_tp_new, message_new },           { Py_tp_init, message_init },         { Py_tp_getattro, message_get }, { Py_tp_setattro, message_set },
         { Py_tp_traverse, message_traverse }, { Py_tp_clear, message_drop },        { Py_tp_dealloc, message_dealloc },
-        { Py_tp_methods, methods },           { Py_tp_getset, properties },         { Py_tp_doc, "The base of messages." },
+        { Py_tp_methods, methods },           { Py_tp_getset, properties },         { Py_tp_doc, TW_SIGNATURE("MessageBase(**fields)") "The base of messages." },
         { 0 },
     };
     static PyType_Spec spec = { "thalweg._core.MessageBase", sizeof(message_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots };

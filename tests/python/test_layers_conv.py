@@ -2,6 +2,7 @@
 weights' names and first values, configs, shapes, errors; and a model that learns and reads TensorFlow's checkpoint."""
 import json
 import os
+import re
 import shutil
 
 import numpy as np
@@ -76,7 +77,8 @@ def test_error(case):
     kind = getattr(tf.errors, case["error"], None) or {"ValueError": ValueError, "TypeError": TypeError}[case["error"]]
     with pytest.raises(kind) as e:
         eval(case["call"], NAMES)
-    assert case["text"].split(" allowed values")[0] in str(e.value)
+    numbered = re.compile(r"_\d+\b")  # how many layers there were before
+    assert numbered.sub("", case["text"].split(" allowed values")[0]) in numbered.sub("", str(e.value))
 
 
 def small_model():

@@ -342,8 +342,11 @@ TW_API(dataset_saved_spec, "data._saved_spec(path: str) -> tensor", "The bytes t
         tw__free(path);
         path = tw__path_join(args->path, SPEC);
     }
+    bool found = path && tw__path_exists(path);
+    if (path && !found)
+        tw__fail(TW_NOT_FOUND, "%s; No such file or directory", path);
     size_t size = 0;
-    char *bytes = path ? tw__file_read_all(path, 1 << 20, &size) : NULL;
+    char *bytes = found ? tw__file_read_all(path, 1 << 20, &size) : NULL;
     tw_tensor *result = bytes ? tw_tensor_string(bytes, size) : NULL;
     tw__free(bytes);
     tw__free(path);

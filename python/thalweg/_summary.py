@@ -203,19 +203,22 @@ class Profile:
 
 
 class Trace:
-    """with tf.profiler.experimental.Trace(name, …): a named part of a profile. Profiles have the steps of functions only."""
+    """with tf.profiler.experimental.Trace(name, step_num=…): a named part of a profile."""
 
     def __init__(self, name, **kwargs):
-        self._name = name
+        self._name, self._more, self._start = name, dict(kwargs), None
 
     def __enter__(self):
+        self._start = _rows._profile_clock()
         return self
 
     def __exit__(self, *exception):
-        pass
+        more = ", ".join("%s=%s" % pair for pair in self._more.items())
+        _rows._profile_note("%s (%s)" % (self._name, more) if more else self._name, self._start)
 
     def set_metadata(self, **kwargs):
         """More about the part."""
+        self._more.update(kwargs)
 
 
 class ProfilerOptions(collections.namedtuple("ProfilerOptions", ["host_tracer_level", "python_tracer_level", "device_tracer_level", "delay_ms"])):

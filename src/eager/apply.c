@@ -4,6 +4,7 @@
  * Kernels with state (random streams) find it by op and attrs: two calls with the same attrs continue one stream. */
 #include "base/pause.h"
 #include "eager/eager.h"
+#include "exec/exec.h"
 #include "graph/graph.h"
 #include "op/guard.h"
 
@@ -89,9 +90,13 @@ static tw_status run_kernel(const tw_op *op, tw__kernel *kernel, int attr_count)
 {
     if (!op->compute)
         return tw__fail(TW_UNIMPLEMENTED, "%s has no kernel", op->name);
+    bool reports = atomic_load_explicit(&tw__op_reports, memory_order_relaxed);
+    int64_t start = reports ? tw__step_clock() : 0;
     uint64_t denormals = tw__denormals_flush();
     tw_status status = op->free_state ? run_with_state(op, kernel, attr_count) : op->compute(kernel);
     tw__denormals_restore(denormals);
+    if (reports && status == TW_OK)
+        tw__op_report(op->name, start);
     return status;
 }
 

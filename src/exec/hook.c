@@ -33,3 +33,22 @@ void tw__step_report(const tw__step *step, int64_t start, int64_t bytes)
     if (call)
         call(atomic_load(&hook_user), &event);
 }
+
+/* ---- ops that run at once ---- */
+
+_Atomic bool tw__op_reports;
+static _Atomic(tw_step_hook) op_hook;
+
+void tw__set_op_hook(tw_step_hook given)
+{
+    atomic_store(&op_hook, given);
+    atomic_store(&tw__op_reports, given != NULL);
+}
+
+void tw__op_report(const char *op, int64_t start)
+{
+    tw_step_event event = { .name = op, .op = op, .start = start, .duration = tw__step_clock() - start };
+    tw_step_hook call = atomic_load(&op_hook);
+    if (call)
+        call(NULL, &event);
+}

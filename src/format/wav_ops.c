@@ -127,7 +127,7 @@ static tw_status decode_compute(tw__kernel *kernel)
     float *out = audio->data;
     for (int64_t i = 0; i < samples; i++) {
         for (int64_t c = 0; c < channels; c++) {
-            int64_t from = i * s.channels + (c < s.channels ? c : 0);
+            int64_t from = i * s.channels + (c < s.channels ? c : s.channels - 1); /* the last one stands for those that are not there */
             *out++ = i < s.frames ? (float)(int16_t)get16(s.samples + 2 * from) / 32768.0f : 0;
         }
     }

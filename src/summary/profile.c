@@ -1,4 +1,5 @@
-/* What ran while a trace was on, for TensorBoard: the steps of plans (exec/), written as the old profiler's file
+/* What ran while a trace was on, for TensorBoard: the steps of plans (exec/), ops that ran at once and parts that the program named, written as the old
+ * profiler's file
  *
  *     DIRECTORY/plugins/profile/<time>/local.trace   Trace {1 devices {key, Device {1 name, 2 id, 3 resources {key, {1 name, 2 id}}}},
  *                                                           4 event {1 device, 2 resource, 3 name, 9 start, 10 duration in picoseconds}}
@@ -9,6 +10,7 @@
 #include <thalweg/profile.h>
 
 #include "codec/codec.h"
+#include "exec/exec.h"
 #include "rows.h"
 #include "summary/summary.h"
 
@@ -26,20 +28,25 @@ static size_t event_count, event_capacity;
 static uint32_t thread_count;
 static bool running;
 
-static void note(void *user, const tw_step_event *step)
+/* Takes the name. */
+static void add_event(char *name, int64_t start, int64_t duration)
 {
     static _Thread_local uint32_t own;
-    (void)user;
-    char *name = tw__format("%s:%s", step->name ? step->name : "", step->op ? step->op : "");
     tw__lock_take(&lock);
     if (!own)
         own = ++thread_count;
     if (name && running && event_count < EVENTS_LIMIT && TW_GROW(events, event_capacity, event_count + 1) == TW_OK) {
-        events[event_count++] = (event){ name, step->start, step->duration, own };
+        events[event_count++] = (event){ name, start, duration, own };
         name = NULL;
     }
     tw__lock_give(&lock);
     tw__free(name);
+}
+
+static void note(void *user, const tw_step_event *step)
+{
+    (void)user;
+    add_event(tw__format("%s:%s", step->name ? step->name : "", step->op ? step->op : ""), step->start, step->duration);
 }
 
 static void forget(void)
@@ -58,6 +65,21 @@ TW_API(summary_profile_begin, "summary._profile_begin()", "From now on the steps
     running = true;
     tw__lock_give(&lock);
     tw_set_step_hook(note, NULL);
+    tw__set_op_hook(note);
+    return TW_OK;
+}
+
+TW_API(summary_profile_clock, "summary._profile_clock() -> int", "The time that profiles know, in nanoseconds.")
+{
+    return tw__step_clock();
+}
+
+TW_API(summary_profile_note, "summary._profile_note(name: str, start: int)", "A part of the program that began then and ends now.")
+{
+    char *name = tw__strdup(args->name);
+    if (!name)
+        return TW_RESOURCE_EXHAUSTED;
+    add_event(name, args->start, tw__step_clock() - args->start);
     return TW_OK;
 }
 
@@ -92,12 +114,15 @@ static void write_trace(tw__text *text)
         add_named(&resources, 3, i, name, NULL);
     }
     add_named(text, 1, DEVICE, "/host:CPU", &resources);
+    int64_t first = event_count ? events[0].start : 0; /* what began first may have ended last */
+    for (size_t i = 1; i < event_count; i++)
+        first = events[i].start < first ? events[i].start : first;
     for (size_t i = 0; i < event_count; i++) {
         tw__text made = { 0 };
         tw__proto_add_varint(&made, 1, DEVICE);
         tw__proto_add_varint(&made, 2, events[i].thread);
         tw__proto_add_bytes(&made, 3, events[i].name, strlen(events[i].name));
-        tw__proto_add_varint(&made, 9, (uint64_t)(events[i].start - events[0].start) * 1000);
+        tw__proto_add_varint(&made, 9, (uint64_t)(events[i].start - first) * 1000);
         tw__proto_add_varint(&made, 10, (uint64_t)events[i].duration * 1000);
         add_nested(text, 4, &made);
     }
@@ -128,6 +153,7 @@ TW_API(summary_profile_end, "summary._profile_end(outdir: str = None)",
        "Ends the noting, and writes what was noted under a directory, if one is named.")
 {
     tw_set_step_hook(NULL, NULL);
+    tw__set_op_hook(NULL);
     tw__text trace = { 0 };
     tw__lock_take(&lock);
     running = false;

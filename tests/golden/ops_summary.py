@@ -28,8 +28,8 @@ c.error("MergeSummary", inputs=[one, one], code="InvalidArgumentError", text="Du
 c.error("MergeSummary", inputs=[b"\xff\xff"], code="InvalidArgumentError", text="Could not parse one of the summary inputs")
 for sound, rate in ((np.linspace(-1.2, 1.2, 14).reshape(7, 2), 8000), (np.zeros([0, 1]), 44100), (np.float32([[0.1], [-0.3], [1e-5]]), 16000)):
     c.add("EncodeWav", audio=np.float32(sound), sample_rate=np.int32(rate))
-wav = tf.raw_ops.EncodeWav(audio=np.float32([[0.5, -0.25], [1.0, 0.125], [-1.0, 0.0]]), sample_rate=8000).numpy()
-single = tf.raw_ops.EncodeWav(audio=np.float32([[0.5], [0.25]]), sample_rate=44100).numpy()
+wav = tf.raw_ops.EncodeWav(audio=np.float32([[0.5, -0.25], [1.0, 0.125], [-1.0, 0.03]]), sample_rate=8000).numpy()
+single = tf.raw_ops.EncodeWav(audio=np.float32([[0.5], [0.251]]), sample_rate=44100).numpy()
 for channels, samples in ((-1, -1), (1, -1), (2, 2), (3, 5), (0, 0)):
     for contents in (wav, single):
         c.add("DecodeWav", contents=contents, desired_channels=channels, desired_samples=samples)

@@ -117,6 +117,27 @@ def test_graphs_and_traces(tmp_path):
         assert b"/host:CPU" in file.read()
 
 
+def test_profiles_name_each_op(tmp_path):
+    @tf.function
+    def f(x):
+        return tf.nn.relu(tf.matmul(x, x) + 1.0)
+    x = tf.ones([8, 8])
+    f(x)
+    tf.exp(x)  # before: not in it
+    tf.profiler.experimental.start(str(tmp_path))
+    for step in range(2):
+        with tf.profiler.experimental.Trace("train", step_num=step):
+            f(x)
+            tf.sqrt(x)
+    tf.profiler.experimental.stop()
+    tf.sin(x)
+    trace = [os.path.join(folder, name) for folder, _, files in os.walk(tmp_path) for name in files if name.endswith(".trace")][0]
+    with open(trace, "rb") as file:
+        content = file.read()
+    for name, times in ((b"MatMul", 2), (b"AddV2", 2), (b"Relu", 2), (b"Sqrt:Sqrt", 2), (b"train (step_num=0)", 1), (b"train (step_num=1)", 1), (b"Exp", 0), (b"Sin", 0)):
+        assert content.count(name) >= times and (times or name not in content), name
+
+
 def test_contrib(tmp_path):
     writer = tf.contrib.summary.create_file_writer(str(tmp_path))
     with writer.as_default():

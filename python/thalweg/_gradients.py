@@ -10,8 +10,8 @@ from thalweg import _core, nest
 # ---- gradients that users define ----
 
 def _tensor(value):
-    """What stands for an argument: a variable's handle, a tensor."""
-    return value.handle if isinstance(value, thalweg.Variable) else thalweg.convert_to_tensor(value)
+    """What stands for an argument: a variable's handle (in graphs its value, as in TensorFlow's, so that others can read it in files), a tensor."""
+    return value.handle if isinstance(value, thalweg.Variable) and not _core._tracing() else thalweg.convert_to_tensor(value)
 
 
 def _takes_variables(grad_fn):
@@ -54,7 +54,7 @@ def _call_custom(f, args, kwargs):
         raise TypeError("@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: %s" % (variables,))
     inputs = nest.flatten(list(args))
     results = [thalweg.convert_to_tensor(r) for r in nest.flatten(result)]
-    tensors = [_tensor(a) for a in inputs] + [v.handle for v in variables]
+    tensors = [_tensor(a) for a in inputs + variables]
     outputs = _core._custom_gradient(results, tensors, _backward_of(grad_fn, len(inputs), variables))
     return nest.pack_sequence_as(result, outputs)
 

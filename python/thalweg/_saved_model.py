@@ -581,22 +581,27 @@ def save(obj, export_dir, signatures=None, options=None):
         raise ValueError("Expected an object of type `Trackable`, such as `tf.Module` or a subclass of the `Trackable` class, for export. Got %s "
                          "with type %s." % (obj, type(obj)))
     if isinstance(obj, thalweg.keras.Model):
-        return _save_model(obj, export_dir, signatures)
+        return _save_model(obj, export_dir, signatures, options=options)
     if signatures is None:
         default = _default_signature(_functions_of(obj))
         signatures = {} if default is None else {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default}
     parents, names, children = _attached(obj)
-    _write(obj, export_dir, parents, names, children, signatures)
+    _write(obj, export_dir, parents, names, children, signatures, options)
 
 
-def _write(obj, export_dir, parents, names, children, signatures):
+def _gradients(options):
+    """Whether gradients that users defined are saved."""
+    return options is None or bool(options.experimental_custom_gradients)
+
+
+def _write(obj, export_dir, parents, names, children, signatures, options=None):
     if not isinstance(signatures, collections.abc.Mapping):
         signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
     for key in signatures:
         if not isinstance(key, str):
             raise TypeError("The keys of `signatures` are texts, got %r" % (key,))
     thalweg.saved_model._save(obj, _path(export_dir), parents, names, children, list(signatures),
-                              [_signature_trace(f, k) for k, f in signatures.items()])
+                              [_signature_trace(f, k) for k, f in signatures.items()], _gradients(options))
 
 
 def _trackable_types():
@@ -605,14 +610,14 @@ def _trackable_types():
 
 # ---- Keras ----
 
-def _save_model(model, filepath, signatures=None, overwrite=True, save_format=None, include_optimizer=True):
+def _save_model(model, filepath, signatures=None, overwrite=True, save_format=None, include_optimizer=True, options=None):
     """A Keras model with the functions among its attributes."""
     if signatures is None:
         signatures = {}
     if not isinstance(signatures, collections.abc.Mapping):
         signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
     model._save(_path(filepath), overwrite, save_format, include_optimizer, *_attached(model), list(signatures),
-                [_signature_trace(f, k) for k, f in signatures.items()])
+                [_signature_trace(f, k) for k, f in signatures.items()], _gradients(options))
 
 
 def save_model(model, filepath, overwrite=True, save_format=None, **kwargs):
@@ -633,7 +638,7 @@ def save_model(model, filepath, overwrite=True, save_format=None, **kwargs):
                           "the native Keras format, e.g. `model.save('my_model.keras')`.", stacklevel=4)
         model._save(filepath, overwrite, save_format, include_optimizer)
     else:
-        _save_model(model, filepath, signatures, overwrite, save_format, include_optimizer)
+        _save_model(model, filepath, signatures, overwrite, save_format, include_optimizer, options)
 
 
 def model_save(self, filepath, overwrite=True, save_format=None, **kwargs):

@@ -29,4 +29,20 @@ tw__graph *tw__graphdef_read(tw__library *library);
  * graph was traced, and its nodes' order is that of their effects. Functions of one name are told apart by numbers. */
 tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions, int function_count);
 
+/* The same with gradients that users define, as registered_gradients: `function` is the gradient of nodes with the op type (function/registered.h). */
+typedef struct tw__gradient_capture {
+    tw__function *within; /* NULL: it is no value of a function */
+    tw__edge edge;
+    char *name, *owner;   /* set by writing, for tw__free: "mul:0", and how `within` is called in the file */
+} tw__gradient_capture;
+typedef struct tw__written_gradient {
+    tw__function *function;
+    char *type;
+    tw__gradient_capture *captures;
+    size_t capture_count;
+    char *name;           /* set by writing, for tw__free: how the function is called in the file */
+} tw__written_gradient;
+tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions, int function_count,
+                                 tw__written_gradient *const *gradients, size_t gradient_count);
+
 #endif

@@ -223,18 +223,68 @@ static tw_status write_function(tw__text *library, writing *w, size_t place)
     return status;
 }
 
+/* What nodes of the function call an argument, or a node's output: for registered gradients. */
+static char *value_name(const tw__function *function, tw__edge edge)
+{
+    char **names = tw__alloc_array((size_t)function->input_count + 1, sizeof *names), *text = NULL;
+    int argument = 0, made = 0;
+    while (argument < function->input_count && function->inputs[argument] != edge.node)
+        argument++;
+    if (argument == function->input_count)
+        text = tw__format("%s:%d", edge.node->name, edge.output);
+    for (; names && !text && made <= argument; made++)
+        names[made] = argument_name(function, made, names);
+    if (names && !text)
+        text = tw__format("%s:0", names[argument] ? names[argument] : "");
+    for (int i = 0; i < made; i++)
+        tw__free(names[i]);
+    tw__free(names);
+    return text;
+}
+
+/* { 1 function, 2 op type } as field 3 of the library. */
+static tw_status write_gradient(tw__text *library, writing *w, tw__written_gradient *gradient)
+{
+    const char *name = name_of(w, gradient->function);
+    gradient->name = name ? tw__strdup(name) : NULL;
+    if (!gradient->name)
+        return tw__error_status();
+    write_pair(library, 3, gradient->name, gradient->type, strlen(gradient->type));
+    for (size_t i = 0; i < gradient->capture_count; i++) {
+        tw__gradient_capture *capture = &gradient->captures[i];
+        if (!capture->within)
+            continue;
+        const char *owner = name_of(w, capture->within);
+        capture->name = value_name(capture->within, capture->edge);
+        capture->owner = owner ? tw__strdup(owner) : NULL;
+        if (!capture->name || !capture->owner)
+            return tw__error_status();
+    }
+    return TW_OK;
+}
+
 tw_status tw__graphdef_write(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions, int function_count)
+{
+    return tw__graphdef_write_all(text, graph, ordered, functions, function_count, NULL, 0);
+}
+
+tw_status tw__graphdef_write_all(tw__text *text, const tw__graph *graph, bool ordered, tw__function *const *functions, int function_count,
+                                 tw__written_gradient *const *gradients, size_t gradient_count)
 {
     writing w = { 0 };
     tw_status status = TW_OK;
     tw__text library = { 0 }, versions = { 0 };
     for (int i = 0; status == TW_OK && i < function_count; i++)
         status = name_of(&w, functions[i]) ? TW_OK : tw__error_status();
+    for (size_t i = 0; status == TW_OK && i < gradient_count; i++)
+        status = name_of(&w, gradients[i]->function) ? TW_OK : tw__error_status();
     tw__node_writer writer = { .ordered = ordered, .functions = { name_of, &w } };
     if (status == TW_OK && graph)
         status = tw__graph_write_nodes(text, 1, graph, &writer);
     for (size_t i = 0; status == TW_OK && i < w.count; i++)
         status = write_function(&library, &w, i);
+    for (size_t i = 0; status == TW_OK && i < gradient_count; i++)
+        status = write_gradient(&library, &w, gradients[i]);
     if (w.count)
         tw__proto_add_bytes(text, 2, library.data, library.size);
     tw__proto_add_varint(&versions, 1, TW_GRAPH_PRODUCER);

@@ -162,9 +162,11 @@ typedef struct tw__object_words {
 } tw__object_words;
 extern tw__object_words (*tw__object_words_hook)(const tw_trackable *object);
 
+typedef struct tw__saved_gradients tw__saved_gradients;
 typedef struct tw__saved_model_parts {
     const tw__walk *walk;
     tw_saved_object *signatures; /* borrowed; NULL: none */
+    struct tw__saved_gradients *gradients; /* of users' own (saved_gradient.h) */
 } tw__saved_model_parts;
 /* Appends the SavedModel message. *assets: the constants whose files are to be copied, borrowed, for tw__free. */
 tw_status tw__saved_model_write(tw__text *text, const tw__saved_model_parts *parts, tw_saved_constant ***assets, size_t *asset_count);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "op/text/text.h"
-#include "saving/saved_model.h"
+#include "saving/saved_gradient.h"
 
 /* ---- what functions captured ---- */
 
@@ -20,6 +20,7 @@ typedef struct binding {
     tw__extra *extra;
     const tw__walk *walk;
     tw__map constants;  /* address of a tensor -> tw_saved_constant, a reference */
+    tw_saved_concrete *concrete; /* whose gradients are bound */
 } binding;
 
 static tw_variable *variable_of(const tw_tensor *capture)
@@ -36,10 +37,9 @@ static tw_status untracked(const tw__function *function, const tw_variable *vari
                     variable ? variable->name : "a resource that is no variable, or one that is gone");
 }
 
-/* The object that a captured tensor is; borrowed. */
-static tw_trackable *object_of(binding *b, tw_saved_concrete *concrete, tw__function *f, int index)
+/* The object that a captured tensor is; borrowed. A constant is held by the concrete function under a name with this number. */
+static tw_trackable *object_of(binding *b, tw_saved_concrete *concrete, const tw__function *f, tw_tensor *capture, const char *prefix, int index)
 {
-    tw_tensor *capture = f->captures[index];
     if (capture->dtype == TW_RESOURCE || capture->dtype == TW_VARIANT) {
         tw_variable *variable = variable_of(capture);
         if (variable && tw__pointer_map_get(&b->walk->ids, variable, -1) >= 0)
@@ -60,7 +60,7 @@ static tw_trackable *object_of(binding *b, tw_saved_concrete *concrete, tw__func
     if (constant)
         return &constant->trackable;
     constant = tw__saved_constant_new(capture, NULL);
-    snprintf(name, sizeof name, "capture_%d", index);
+    snprintf(name, sizeof name, "%s_%d", prefix, index);
     if (!constant || tw__map_put(&b->constants, &capture, sizeof capture, constant) != TW_OK) {
         tw_release(constant);
         return NULL;
@@ -90,7 +90,7 @@ static tw_status bind_concrete(binding *b, tw_saved_concrete *concrete)
     if (!(concrete->bound = tw__alloc_array((size_t)count + 1, sizeof *concrete->bound)))
         return TW_RESOURCE_EXHAUSTED;
     for (int i = 0; i < count; i++) {
-        tw_trackable *object = object_of(b, concrete, f, i);
+        tw_trackable *object = object_of(b, concrete, f, f->captures[i], "capture", i);
         if (!object)
             return tw__error_status();
         concrete->bound[concrete->bound_count++] = tw_retain(object);
@@ -110,12 +110,35 @@ static tw_status bind_function(binding *b, tw_saved_function *function)
     return TW_OK;
 }
 
+/* For gradients. Constants that they use are numbered through. */
+static tw_trackable *gradient_object(void *context, const tw__function *function, tw_tensor *capture, int index)
+{
+    binding *b = context;
+    (void)index;
+    return object_of(b, b->concrete, function, capture, "gradient_capture", (int)b->constants.count);
+}
+
+static tw_status bind_gradients(binding *b, tw__saved_gradients *gradients)
+{
+    gradients->object_of = gradient_object;
+    gradients->context = b;
+    for (size_t i = 0; i < b->walk->count; i++) {
+        tw_saved_function *function = (tw_saved_function *)b->walk->nodes[i].object;
+        bool traces = tw__is(function, &tw__class_saved_function), one = tw__is(function, &tw__class_saved_concrete);
+        for (size_t k = 0; k < (traces ? function->concrete_count : one); k++) {
+            b->concrete = traces ? function->concretes[k] : (tw_saved_concrete *)b->walk->nodes[i].object;
+            TW_TRY(tw__saved_gradients_add(gradients, b->concrete->function));
+        }
+    }
+    return TW_OK;
+}
+
 static void release(void *object)
 {
     tw_release(object);
 }
 
-static tw_status bind_all(tw__extra *extra, const tw__walk *walk)
+static tw_status bind_all(tw__extra *extra, const tw__walk *walk, tw__saved_gradients *gradients)
 {
     binding b = { .extra = extra, .walk = walk };
     tw_status status = TW_OK;
@@ -126,6 +149,8 @@ static tw_status bind_all(tw__extra *extra, const tw__walk *walk)
         else if (tw__is(object, &tw__class_saved_concrete))
             status = bind_concrete(&b, (tw_saved_concrete *)object);
     }
+    if (status == TW_OK && gradients)
+        status = bind_gradients(&b, gradients);
     tw__map_free(&b.constants, release);
     return status;
 }
@@ -202,13 +227,14 @@ static tw_status write_further(const char *directory, const tw__walk *walk, cons
     return status;
 }
 
-static tw_status write_files(const char *directory, const tw__walk *walk, tw_saved_object *signatures, const saved_file *further)
+static tw_status write_files(const char *directory, const tw__saved_model_parts *parts, const saved_file *further)
 {
+    const tw__walk *walk = parts->walk;
     tw__text model = { 0 };
     tw_saved_constant **assets = NULL;
     size_t asset_count = 0;
     char *prefix = tw__path_join(directory, "variables/variables");
-    tw_status status = prefix ? tw__saved_model_write(&model, &(tw__saved_model_parts){ walk, signatures }, &assets, &asset_count) : TW_RESOURCE_EXHAUSTED;
+    tw_status status = prefix ? tw__saved_model_write(&model, parts, &assets, &asset_count) : TW_RESOURCE_EXHAUSTED;
     if (status == TW_OK)
         status = copy_assets(directory, assets, asset_count);
     if (status == TW_OK)
@@ -329,7 +355,7 @@ static char *make_beside(const char *target, int *lock)
     return NULL;
 }
 
-static tw_status save_walked(const tw__walk *walk, tw_saved_object *signatures, const char *directory, const saved_file *further)
+static tw_status save_walked(const tw__saved_model_parts *parts, const char *directory, const saved_file *further)
 {
     size_t size = strlen(directory);
     while (size > 1 && directory[size - 1] == '/')
@@ -343,7 +369,7 @@ static tw_status save_walked(const tw__walk *walk, tw_saved_object *signatures, 
     if (status == TW_OK)
         status = made ? TW_OK : tw__error_status();
     if (status == TW_OK) {
-        status = write_files(made, walk, signatures, further);
+        status = write_files(made, parts, further);
         if (status == TW_OK)
             status = put_in_place(made, target);
         if (status == TW_OK)
@@ -373,13 +399,15 @@ tw_status tw__saved_model_save(tw__saving_view *view, tw_saved_object *signature
         TW_TRY(tw__extra_add(attached, view->root, "signatures", signatures));
     tw__walk walk = { 0 };
     tw_status status = tw__walk_objects(&walk, view);
+    tw__saved_gradients gradients = { 0 };
     if (status == TW_OK)
-        status = bind_all(attached, &walk);
+        status = bind_all(attached, &walk, view->no_gradients ? NULL : &gradients);
     tw__walk_free(&walk);
     if (status == TW_OK)
         status = tw__walk_objects(&walk, view);
     if (status == TW_OK)
-        status = save_walked(&walk, signatures, directory, &(saved_file){ file_name, make, context });
+        status = save_walked(&(tw__saved_model_parts){ &walk, signatures, &gradients }, directory, &(saved_file){ file_name, make, context });
+    tw__saved_gradients_free(&gradients);
     tw__walk_free(&walk);
     return status;
 }

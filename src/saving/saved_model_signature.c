@@ -235,14 +235,15 @@ tw_status tw__saved_attach(tw__extra *extra, tw_saved_object *signatures, const 
 
 TW_API(saved_model_write,
        "saved_model._save(obj: trackable, export_dir: str, parents: list<trackable> = None, names: value = None, children: list<trackable> = None, "
-       "keys: value = None, signatures: list<saved_concrete> = None)",
-       "Saves an object as a SavedModel. Parents get children of these names for it; functions become signatures of these keys.")
+       "keys: value = None, signatures: list<saved_concrete> = None, custom_gradients: bool = True)",
+       "Saves an object as a SavedModel. Parents get children of these names for it; functions become signatures of these keys. Without "
+       "custom_gradients those that users defined are not saved: who asks for them later gets an error.")
 {
     tw__extra extra = { 0 };
     tw_saved_object *map = tw__saved_object_new("signature_map");
     tw_status status = map ? tw__saved_attach(&extra, map, &args->parents, &args->names, &args->children, &args->keys, &args->signatures)
                            : TW_RESOURCE_EXHAUSTED;
-    tw__saving_view view = { .root = args->obj, .extra = &extra };
+    tw__saving_view view = { .root = args->obj, .extra = &extra, .no_gradients = args->no_custom_gradients };
     if (status == TW_OK)
         status = tw__saved_model_save(&view, map, args->export_dir, NULL, NULL, NULL);
     tw__extra_free(&extra);

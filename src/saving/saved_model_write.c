@@ -1,6 +1,7 @@
 /* The SavedModel message of objects; see saved_model.h for what is where. */
 #include <stdio.h>
 
+#include "saving/saved_gradient.h"
 #include "saving/saved_model_write.h"
 
 tw__object_words (*tw__object_words_hook)(const tw_trackable *object);
@@ -213,6 +214,37 @@ static tw_status write_one(tw__model_writing *w, tw_saved_concrete *concrete, vo
     return write_signature_of(((void **)context)[0], w, concrete);
 }
 
+/* Captured tensors are nodes behind all objects, as they are no objects here. */
+static void write_captured(tw__text *text, const tw__gradient_capture *capture)
+{
+    tw__text body = { 0 }, node = { 0 };
+    tw__put_text(&body, 1, capture->name);
+    tw__put_text(&body, 2, capture->owner);
+    tw__put_message(&node, 12, &body);
+    tw__put_message(text, 1, &node);
+}
+
+static tw_status write_gradients(tw__text *text, const tw__model_writing *w)
+{
+    uint64_t next = w->walk->count;
+    for (size_t i = 0; i < w->gradients->count; i++) {
+        const tw__saved_gradient *g = &w->gradients->items[i];
+        tw__text body = { 0 }, bound = { 0 };
+        for (size_t k = 0; k < g->written.capture_count; k++) {
+            tw__varint_add(&bound, g->objects[k] ? (uint64_t)tw__pointer_map_get(&w->walk->ids, g->objects[k], 0) : next++);
+            if (!g->objects[k])
+                write_captured(text, &g->written.captures[k]);
+        }
+        tw__put_message(&body, 2, &bound);
+        tw_status status = tw__structured_write(&body, 3, &g->inputs);
+        if (status == TW_OK)
+            status = tw__structured_write(&body, 4, &g->outputs);
+        tw__put_entry(text, 2, g->written.name, &body);
+        TW_TRY(status);
+    }
+    return TW_OK;
+}
+
 static tw_status write_objects(tw__text *text, tw__model_writing *w)
 {
     tw__text node = { 0 };
@@ -228,7 +260,7 @@ static tw_status write_objects(tw__text *text, tw__model_writing *w)
     if (status == TW_OK)
         status = each_concrete(w, write_one, (void *[]){ text, &written });
     tw__map_free(&written, NULL);
-    return status;
+    return status == TW_OK ? write_gradients(text, w) : status;
 }
 
 /* ---- the whole ---- */
@@ -272,7 +304,12 @@ static tw_status write_meta_graph(tw__text *text, tw__model_writing *w)
 {
     tw__text graph = { 0 }, objects = { 0 };
     write_information(text);
-    tw_status status = tw__graphdef_write(&graph, w->graph, false, w->functions, (int)w->function_count);
+    tw__written_gradient **gradients = tw__alloc_array(w->gradients->count + 1, sizeof *gradients);
+    for (size_t i = 0; gradients && i < w->gradients->count; i++)
+        gradients[i] = &w->gradients->items[i].written;
+    tw_status status = gradients ? tw__graphdef_write_all(&graph, w->graph, false, w->functions, (int)w->function_count, gradients,
+                                                          w->gradients->count) : TW_RESOURCE_EXHAUSTED;
+    tw__free(gradients);
     tw__put_message(text, 2, &graph);
     tw__put_message(text, 3, &w->saver);
     write_init(text);
@@ -287,7 +324,7 @@ static tw_status write_meta_graph(tw__text *text, tw__model_writing *w)
 
 tw_status tw__saved_model_write(tw__text *text, const tw__saved_model_parts *parts, tw_saved_constant ***assets, size_t *asset_count)
 {
-    tw__model_writing w = { .walk = parts->walk };
+    tw__model_writing w = { .walk = parts->walk, .gradients = parts->gradients };
     tw__text meta = { 0 };
     w.handles = tw__alloc_array(parts->walk->count, sizeof *w.handles);
     w.graph = w.handles ? tw__graph_new(NULL) : NULL;

@@ -6,6 +6,7 @@
 
 typedef struct tw__model_writing {
     const tw__walk *walk;
+    tw__saved_gradients *gradients;
     tw__graph *graph;
     tw_tensor **handles;      /* by node of the walk: the VarHandleOp; references */
     tw__function **functions; /* what object functions are, in order; borrowed */

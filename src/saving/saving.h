@@ -26,6 +26,7 @@ typedef struct tw__saving_view {
     tw_trackable *root;
     const tw__child *attached;
     size_t attached_count;
+    bool no_gradients; /* SavedModels: gradients that users defined are not saved */
     const struct tw__extra *extra; /* the same for any object: children that it has for this purpose only; NULL: none */
 } tw__saving_view;
 typedef struct tw__extra {

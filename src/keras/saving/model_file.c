@@ -48,7 +48,7 @@ static tw_status save_tf(const tw_model_save_args *args)
     if (status == TW_OK)
         status = tw__saved_attach(&extra, signatures, &args->parents, &args->names, &args->children, &args->keys, &args->signatures);
     if (status == TW_OK)
-        status = tw__model_save_tf(args->self, args->filepath, &extra, signatures);
+        status = tw__model_save_tf(args->self, args->filepath, &extra, signatures, !args->no_custom_gradients);
     if (place != SIZE_MAX)
         put_back(model, place, optimizer);
     tw__extra_free(&extra);
@@ -59,7 +59,7 @@ static tw_status save_tf(const tw_model_save_args *args)
 TW_METHOD(model_save,
           "keras.Model._save(self: layer, filepath: str, overwrite: bool = True, save_format: str = None, include_optimizer: bool = True, "
           "parents: list<trackable> = None, names: value = None, children: list<trackable> = None, keys: value = None, "
-          "signatures: list<saved_concrete> = None)",
+          "signatures: list<saved_concrete> = None, custom_gradients: bool = True)",
           "Writes the model: structure, weights and, as far as the format has them, functions. A path that ends in .h5 means HDF5, others a SavedModel.")
 {
     switch (kind_of(args->filepath, args->save_format)) {

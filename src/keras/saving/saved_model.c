@@ -402,7 +402,8 @@ static tw_saved_concrete *default_signature(tw_layer *model, const model_input *
 
 /* ---- the whole ---- */
 
-static tw_status save_with(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures, const model_input *input)
+static tw_status save_with(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures, const model_input *input,
+                           bool gradients)
 {
     if (!tw__tracked(&model->trackable, "__call__")) { /* a model that was loaded without its class has all of these */
         TW_TRY(add_list(extra, model, "variables", TW_ALL_VARIABLES));
@@ -417,16 +418,16 @@ static tw_status save_with(tw_layer *model, const char *directory, tw__extra *ex
         TW_TRY(status);
     }
     tw__object_words_hook = words_of;
-    tw__saving_view view = { .root = &model->trackable, .extra = extra };
+    tw__saving_view view = { .root = &model->trackable, .extra = extra, .no_gradients = !gradients };
     return tw__saved_model_save(&view, signatures, directory, "keras_metadata.pb", tw__keras_metadata, NULL);
 }
 
-tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures)
+tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures, bool gradients)
 {
     model_input input = { .structure = NONE, .fixed = tw__keras_is_stateful(model) };
     tw_status status = find_input(model, &input);
     if (status == TW_OK)
-        status = save_with(model, directory, extra, signatures, &input);
+        status = save_with(model, directory, extra, signatures, &input, gradients);
     free_input(&input);
     return status;
 }

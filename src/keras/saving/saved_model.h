@@ -5,8 +5,9 @@
 #include "keras/keras.h"
 #include "saving/saved_model.h"
 
-/* Saves a model with what is attached to its objects. Signatures that are there are kept; without any the model's call is one. */
-tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures);
+/* Saves a model with what is attached to its objects. Signatures that are there are kept; without any the model's call is one.
+ * `gradients`: also those that users defined. */
+tw_status tw__model_save_tf(tw_layer *model, const char *directory, tw__extra *extra, tw_saved_object *signatures, bool gradients);
 /* The model in a directory: of its config, or, of a class that is not known, of its functions. */
 tw_layer *tw__model_load_tf(const char *directory, bool with_training);
 /* What the model was compiled with, as compile takes it; None if it was not. */

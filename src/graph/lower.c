@@ -331,7 +331,7 @@ static bool needs(const tw__node_message *nodes, size_t count, int64_t producer)
             if (tw__string_is(nodes[i].op, ops[k]))
                 return true;
         }
-        if (producer < 24 && tw__string_is(nodes[i].op, "Placeholder"))
+        if (tw__lower_is_old(nodes[i].op) || (producer < 24 && tw__string_is(nodes[i].op, "Placeholder")))
             return true;
     }
     return false;
@@ -345,6 +345,8 @@ tw_status tw__graph_lower(tw__graph_message *message)
     tw__node_message *nodes = NULL;
     size_t count = 0, capacity = 0;
     tw_status status = read_graph(&graph, message->nodes, message->node_count);
+    if (status == TW_OK)
+        status = tw__lower_old(&graph);
     if (status == TW_OK)
         status = tw__lower_refs(&graph);
     if (status == TW_OK)

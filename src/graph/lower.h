@@ -2,8 +2,9 @@
  *
  * A GraphDef of TensorFlow 1 has variables whose tensors are references (VariableV2, Assign), and branches and loops that are made of nodes which run or
  * do not (Switch, Merge) or run several times (Enter, NextIteration, Exit). Here variables are resources, and branches and loops are nodes over functions. So a
- * message with such nodes is rewritten into one without them, in three steps, each a file of its own:
+ * message with such nodes is rewritten into one without them, in steps, each a file of its own:
  *
+ *     lower_old.c     ops that have later forms become those
  *     lower_refs.c    variables become VarHandleOp; every use of a reference reads the variable where it stands
  *     lower_loops.c   the nodes of a frame become the two functions of a While, inner frames first
  *     lower_conds.c   nodes between Switch and Merge become the functions of an If, outer conditions first
@@ -40,6 +41,8 @@ typedef struct tw__low_graph {
 /* Rewrites a message, if it has anything to rewrite. */
 tw_status tw__graph_lower(tw__graph_message *message);
 
+bool tw__lower_is_old(tw_string op);
+tw_status tw__lower_old(tw__low_graph *graph);
 tw_status tw__lower_refs(tw__low_graph *graph);
 tw_status tw__lower_loops(tw__low_graph *graph);
 tw_status tw__lower_conds(tw__low_graph *graph, int depth);
@@ -72,6 +75,10 @@ tw_status tw__low_attr_types(tw__low_graph *graph, tw__low_node *node, const cha
 tw_status tw__low_attr_function(tw__low_graph *graph, tw__low_node *node, const char *name, tw_string function);
 /* A scalar int32, or a vector of no elements; the attrs of a Const. */
 tw_status tw__low_attr_constant(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, bool empty, int32_t value);
+/* The same of int32 or int64: a scalar, or a vector. */
+tw_status tw__low_attr_number(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, int64_t value);
+tw_status tw__low_attr_numbers(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, const int64_t *values, size_t count);
+int64_t tw__low_number(const tw__low_node *node, const char *attr); /* 0: there is none */
 /* TW_DTYPE_NONE: there is none. References count as what they refer to. */
 tw_dtype tw__low_type(const tw__low_node *node, const char *attr);
 /* The dtype of an output, by the op's row; TW_DTYPE_NONE with an error if it is not known. */

@@ -51,23 +51,41 @@ tw_status tw__low_attr_function(tw__low_graph *graph, tw__low_node *node, const 
     return tw__low_attr(graph, node, name, &value);
 }
 
-tw_status tw__low_attr_constant(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, bool empty, int32_t value)
+/* TensorProto { 1 dtype, 2 shape, 7 int_val, 10 int64_val }; rank 0 or 1. */
+static tw_status constant(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, int rank, const int64_t *values, size_t count)
 {
-    tw__text tensor = { 0 }, attr = { 0 };
+    tw__text tensor = { 0 }, attr = { 0 }, packed = { 0 }, shape = { 0 }, dim = { 0 };
+    tw__proto_add_varint(&dim, 1, count);
+    tw__proto_add_bytes(&shape, 2, dim.data, dim.size);
     tw__proto_add_varint(&tensor, 1, (uint64_t)dtype);
-    tw__proto_add_bytes(&tensor, 2, "\x12\x02\x08\x00", empty ? 4 : 0); /* dim { size: 0 } */
-    if (!empty) {
-        tw__text packed = { 0 };
-        tw__varint_add(&packed, (uint64_t)value);
-        tw__proto_add_bytes(&tensor, 7, packed.data, packed.size);
-        tensor.failed |= packed.failed;
-        tw__text_free(&packed);
-    }
+    tw__proto_add_bytes(&tensor, 2, shape.data, rank ? shape.size : 0);
+    for (size_t i = 0; i < count; i++)
+        tw__varint_add(&packed, (uint64_t)values[i]);
+    if (count)
+        tw__proto_add_bytes(&tensor, dtype == TW_INT64 ? 10 : 7, packed.data, packed.size);
     tw__proto_add_bytes(&attr, 8, tensor.data, tensor.size);
-    attr.failed |= tensor.failed;
+    attr.failed |= tensor.failed || packed.failed || shape.failed || dim.failed;
     tw__text_free(&tensor);
+    tw__text_free(&packed);
+    tw__text_free(&shape);
+    tw__text_free(&dim);
     TW_TRY(tw__low_attr(graph, node, "value", &attr));
     return tw__low_attr_type(graph, node, "dtype", dtype);
+}
+
+tw_status tw__low_attr_constant(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, bool empty, int32_t value)
+{
+    return constant(graph, node, dtype, empty, &(int64_t){ value }, empty ? 0 : 1);
+}
+
+tw_status tw__low_attr_number(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, int64_t value)
+{
+    return constant(graph, node, dtype, 0, &value, 1);
+}
+
+tw_status tw__low_attr_numbers(tw__low_graph *graph, tw__low_node *node, tw_dtype dtype, const int64_t *values, size_t count)
+{
+    return constant(graph, node, dtype, 1, values, count);
 }
 
 /* References have the numbers of what they refer to and a hundred more. */
@@ -90,7 +108,7 @@ tw_dtype tw__low_type(const tw__low_node *node, const char *attr)
     return dtype;
 }
 
-static int64_t number_of(const tw__low_node *node, const char *attr)
+int64_t tw__low_number(const tw__low_node *node, const char *attr)
 {
     tw_string value = tw__pair_find(node->attrs, node->attr_count, attr);
     tw__proto proto = tw__proto_read(value.data, value.size);
@@ -140,7 +158,7 @@ tw_dtype tw__low_output_type(const tw__low_graph *graph, tw__low_input output)
     int64_t at = output.port;
     for (int i = 0; signature && dtype == TW_DTYPE_NONE && i < signature->output_count && at >= 0; i++) {
         const tw__arg *arg = &signature->outputs[i];
-        int64_t members = arg->count_attr >= 0 ? number_of(node, signature->attrs[arg->count_attr].name) : 1;
+        int64_t members = arg->count_attr >= 0 ? tw__low_number(node, signature->attrs[arg->count_attr].name) : 1;
         tw_dtype listed = arg->types_attr >= 0 ? type_at(node, signature->attrs[arg->types_attr].name, at, &members) : TW_DTYPE_NONE;
         if (at < members) {
             const tw__attr_def *def = arg->type_attr >= 0 ? &signature->attrs[arg->type_attr] : NULL;

@@ -219,6 +219,64 @@ def optimizers():
 
 
 @case
+def old_forms():
+    x, i = place("x", [None, 3]), place("i", [None], tf.int32)
+    raw = tf.raw_ops
+    w = v1.get_variable("w", initializer=[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    y = raw.Concat(concat_dim=1, values=[x, x * 2, w], name="joined")
+    raw.Gather(params=w, indices=i, name="rows")
+    raw.Gather(params=y, indices=tf.constant([[0], [1]], tf.int64), validate_indices=False, name="deep")
+    raw.Reverse(tensor=y, dims=[True, False], name="turned")
+    raw.Reverse(tensor=y, dims=[True, True], name="turned_twice")
+    raw.InTopK(predictions=x, targets=i, k=2, name="within")
+    raw.AccumulateNV2(inputs=[x, x, w], shape=[2, 3], name="sum")
+    raw.BiasAddV1(value=x, bias=[1.0, 2.0, 3.0], name="biased")
+    raw.GuaranteeConst(input=x, name="same")
+    gradient = tf.gradients(raw.Gather(params=w, indices=i) * tf.slice(raw.Concat(concat_dim=0, values=[x, w]), [0, 0], [2, 3]), w)[0]
+    tf.identity(tf.convert_to_tensor(gradient), name="gradient")
+    yield {}, ["init"]
+    yield {"x:0": X, "i:0": [1, 0]}, ["joined:0", "rows:0", "deep:0", "turned:0", "turned_twice:0", "within:0", "sum:0", "biased:0", "same:0", "gradient:0"]
+
+
+@case
+def newer_ops():
+    x, boxes = place("x", [1, 4, 4, 4]), place("boxes", [None, 4])
+    v = v1.get_variable("v", initializer=tf.reshape(tf.range(16.0), [2, 2, 2, 1, 2]) / 16)
+    deep = tf.raw_ops.DepthToSpace(input=x, block_size=2, name="wide")
+    tf.raw_ops.SpaceToDepth(input=deep, block_size=2, name="back")
+    parts = tf.raw_ops.SpaceToBatchND(input=x, block_shape=[2, 2], paddings=[[0, 0], [2, 0]], name="parts")
+    tf.raw_ops.BatchToSpaceND(input=parts, block_shape=[2, 2], crops=[[0, 0], [2, 0]], name="whole")
+    volume = tf.nn.conv3d(tf.expand_dims(x, -1), v, [1, 1, 1, 1, 1], "SAME")
+    pooled = tf.nn.max_pool3d(volume, 2, 2, "VALID", name="pooled")
+    tf.nn.avg_pool3d(volume, 2, 2, "SAME", name="mean")
+    tf.identity(tf.gradients(pooled, v)[0], name="gradient")
+    tf.raw_ops.NonMaxSuppressionV3(boxes=boxes, scores=[0.9, 0.8, 0.7], max_output_size=2, iou_threshold=0.5, score_threshold=0.0, name="chosen")
+    tf.raw_ops.NonMaxSuppressionV5(boxes=boxes, scores=[0.9, 0.8, 0.7], max_output_size=3, iou_threshold=0.5, score_threshold=0.0, soft_nms_sigma=0.5, name="soft")
+    yield {}, ["init"]
+    yield ({"x:0": (np.arange(64).reshape(1, 4, 4, 4) / 10).tolist(), "boxes:0": [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4]]},
+           ["wide:0", "back:0", "parts:0", "whole:0", "pooled:0", "mean:0", "gradient:0", "chosen:0", "soft:0", "soft:1", "soft:2"])
+
+
+@case
+def steps():
+    x = place("x", [None, 3])
+    makers = {"proximal": v1.train.ProximalGradientDescentOptimizer(0.1, 0.01, 0.02), "proximal_adagrad": v1.train.ProximalAdagradOptimizer(0.1, l1_regularization_strength=0.01)}
+    step = v1.train.get_or_create_global_step()
+    makers["dual"] = v1.train.AdagradDAOptimizer(0.1, step, l1_regularization_strength=0.01, l2_regularization_strength=0.02)
+    for name, optimizer in makers.items():
+        with v1.variable_scope(name):
+            w = v1.get_variable("w", initializer=[[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+            t = v1.get_variable("t", initializer=tf.reshape(tf.range(8.0), [4, 2]) / 10)
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) + tf.gather(t, [1, 3])), name=name + "_loss")
+        optimizer.minimize(loss, var_list=[w, t], global_step=step, name=name + "_step")
+    yield {}, ["init"]
+    for _ in range(2):
+        for name in makers:
+            yield {"x:0": X}, [name + "_step"]
+            yield {"x:0": X}, [name + "_loss:0", name + "/w:0", name + "/t:0"]
+
+
+@case
 def asserts():
     x = place("x", [2])
     with tf.control_dependencies([v1.Assert(tf.reduce_all(x > 0), [x])]):

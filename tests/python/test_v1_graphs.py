@@ -73,3 +73,42 @@ def test_bodies_have_names_of_their_own():
         with tf.compat.v1.Session() as session:
             got = session.run([part[1:] for part in parts], {part[0]: 1.5 for part in parts})
     assert [[float(value) for value in values] for values in got] == [[13.125, 20.25], [87.0, 162.0]]
+def _graph_def(text_nodes, producer):
+    """(name, op, inputs, attrs) as a GraphDef that a program of that time wrote."""
+    made = v1.GraphDef()
+    made.versions.producer = producer
+    for name, op, inputs, attrs in text_nodes:
+        node = made.node.add(name=name, op=op)
+        node.input.extend(inputs)
+        for key, (field, value) in attrs.items():
+            setattr(node.attr[key], field, value)
+    return made
+
+
+FLOAT = ("type", 1)
+
+
+def test_forms_that_tensorflow_has_dropped():
+    """TopK and the Batch ops are older than TensorFlow 1.0; today's TensorFlow refuses to run them."""
+    nodes = [("x", "Placeholder", [], {"dtype": FLOAT}), ("top", "TopK", ["x"], {"T": FLOAT, "k": ("i", 2), "sorted": ("b", True)}),
+             ("inverse", "BatchMatrixInverse", ["x"], {"T": FLOAT, "adjoint": ("b", False)})]
+    with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
+        tf.import_graph_def(_graph_def(nodes, 5), name="")
+        values, places = session.run(["top:0", "top:1"], {"x:0": [[1.0, 3.0, 2.0]]})
+        assert values.tolist() == [[3, 2]] and places.tolist() == [[1, 2]]
+        assert session.run("inverse:0", {"x:0": [[2.0, 0.0], [0.0, 4.0]]}).tolist() == [[0.5, 0], [0, 0.25]]
+
+
+@pytest.mark.parametrize("producer,fits", [(20, True), (23, True), (24, False), (1000, False)])
+def test_placeholders_of_no_shape(producer, fits):
+    """Until version 24 an empty shape meant any shape; from then on it is that of a scalar."""
+    made = _graph_def([("x", "Placeholder", [], {"dtype": FLOAT}), ("y", "Neg", ["x"], {"T": FLOAT})], producer)
+    made.node[0].attr["shape"].shape.SetInParent()
+    with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
+        tf.import_graph_def(made, name="")
+        assert graph.get_tensor_by_name("x:0").shape.rank == (None if fits else 0) and session.run("y:0", {"x:0": 2.0}) == -2
+        if fits:
+            assert session.run("y:0", {"x:0": [[1.0, 2.0]]}).tolist() == [[-1, -2]]
+        else:
+            with pytest.raises(ValueError, match="Cannot feed value of shape"):
+                session.run("y:0", {"x:0": [[1.0, 2.0]]})

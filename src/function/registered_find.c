@@ -6,7 +6,7 @@
 
 #include "op/op.h"
 
-enum { LEVELS = 4 };
+enum { LEVELS = 6 };
 
 typedef struct search {
     const tw__graph_message *message;
@@ -81,16 +81,52 @@ static int first_argument(const tw__node_message *node, tw_string function)
     return m.found ? branch : -1;
 }
 
-/* A loop's variable that the body hands on as it is. */
-static bool unchanged(const tw__function_message *body, size_t index)
+static int source_of(const search *s, const tw__function_message *function, tw_string value, int levels);
+
+/* The argument that a function's result is; TW_NOWHERE: it is computed. */
+static int source_of_result(const search *s, const tw__function_message *function, size_t index, int levels)
 {
-    if (index >= body->argument_count || index >= body->result_count)
-        return false;
-    for (size_t i = 0; i < body->return_count; i++) {
-        if (same(body->returns[i].name, body->results[index].name))
-            return same(body->returns[i].value, body->arguments[index].name);
+    for (size_t i = 0; index < function->result_count && i < function->return_count; i++) {
+        if (same(function->returns[i].name, function->results[index].name))
+            return source_of(s, function, function->returns[i].value, levels);
     }
-    return false;
+    return TW_NOWHERE;
+}
+
+/* A call's output: the function may hand an argument on. */
+static int source_of_call(const search *s, const tw__function_message *function, const tw__node_message *node, tw_string value, int levels)
+{
+    const char *last = memrchr(value.data, ':', value.size);
+    size_t output = 0;
+    for (const char *c = last + 1; c < value.data + value.size && *c >= '0' && *c <= '9' && output < INT32_MAX / 16; c++)
+        output = 10 * output + (size_t)(*c - '0');
+    for (size_t i = 0; i < s->message->function_count; i++) {
+        const tw__function_message *inner = &s->message->functions[i];
+        if (first_argument(node, inner->name) < 0)
+            continue;
+        int argument = source_of_result(s, inner, output, levels - 1);
+        return argument >= 0 && (size_t)argument < node->input_count ? source_of(s, function, node->inputs[argument], levels - 1) : TW_NOWHERE;
+    }
+    return TW_NOWHERE;
+}
+
+static int source_of(const search *s, const tw__function_message *function, tw_string value, int levels)
+{
+    for (size_t i = 0; i < function->argument_count; i++) {
+        if (same(value, function->arguments[i].name))
+            return (int)i;
+    }
+    const char *colon = value.size ? memchr(value.data, ':', value.size) : NULL;
+    for (size_t i = 0; levels > 0 && colon && i < function->node_count; i++) {
+        const tw__node_message *node = &function->nodes[i];
+        if (!same(node->name, (tw_string){ value.data, (size_t)(colon - value.data) }))
+            continue;
+        if (tw__string_is(node->op, "Identity") && node->input_count)
+            return source_of(s, function, node->inputs[0], levels - 1);
+        bool call = tw__string_is(node->op, "PartitionedCall") || tw__string_is(node->op, "StatefulPartitionedCall");
+        return call ? source_of_call(s, function, node, value, levels) : TW_NOWHERE;
+    }
+    return TW_NOWHERE;
 }
 
 /* The argument of a function that a caller gives the tensor as; TW_NOWHERE: none. */
@@ -112,7 +148,7 @@ static int argument_in(const search *s, const tw__function_message *caller, cons
         for (size_t i = (size_t)first; tensor && place < 0 && i < node->input_count; i++) {
             size_t argument = i - (size_t)first;
             bool passed = is_tensor(caller, node->inputs[i], tensor) && argument < function->argument_count;
-            if (passed && (!(tw__string_is(node->op, "While") || tw__string_is(node->op, "StatelessWhile")) || unchanged(function, argument)))
+            if (passed && (!(tw__string_is(node->op, "While") || tw__string_is(node->op, "StatelessWhile")) || source_of_result(s, function, argument, LEVELS) == (int)argument))
                 place = (int)argument;
         }
         if (place >= 0 || !tensor) {

@@ -2,34 +2,12 @@
  *
  * A function is built after all that it calls. They are found with a stack of our own, as the depth of nesting is the file's to choose; but
  * calls nest on the machine's stack when they run, so more than NESTING levels are refused. */
-#include "function/library.h"
-#include "function/registered.h"
+#include "function/library_inside.h"
 
 #include "graph/lower.h"
 #include "op/guard.h"
 
 enum { NESTING = 256 };
-
-typedef struct entry {
-    tw__function *function; /* NULL until it is built */
-    int height;             /* levels of functions from here down, itself included; 0 until it is known */
-    bool open;              /* on the way to be built: to meet it again is a cycle */
-} entry;
-
-struct tw__library {
-    tw_object object;
-    char *bytes;
-    char *guard; /* where the model lies that it is of, if that is not trusted; or NULL */
-    tw__graph_message message;
-    tw__map names; /* function's name -> index + 1 */
-    entry *entries;
-    size_t budget;
-    tw__registered **gradients; /* references: the message's, in its order, then those that nodes name although they are not there */
-    size_t gradient_count, gradient_capacity, gradients_built;
-    tw__map gradient_types; /* op type in the file -> index + 1 */
-    size_t *wanted;         /* gradients of nodes that were built; in this order their functions are */
-    size_t wanted_count, wanted_capacity;
-};
 
 static void library_destroy(void *self)
 {
@@ -55,21 +33,6 @@ const tw__graph_message *tw__library_message(const tw__library *library)
     return &library->message;
 }
 
-tw__registered *tw__library_gradient(const tw__library *library, size_t index)
-{
-    return index < library->message.gradient_count ? library->gradients[index] : NULL;
-}
-
-static tw_status add_gradient(tw__library *library, tw_string type, tw_string name, bool named)
-{
-    TW_TRY(TW_GROW(library->gradients, library->gradient_capacity, library->gradient_count + 1));
-    tw__registered *made = tw__registered_new(type, name, named);
-    if (!made)
-        return tw__error_status();
-    library->gradients[library->gradient_count++] = made;
-    return tw__map_put(&library->gradient_types, type.data, type.size, (void *)(intptr_t)library->gradient_count);
-}
-
 static tw_status read_all(tw__library *library, size_t size)
 {
     tw__graph_message *message = &library->message;
@@ -90,9 +53,7 @@ static tw_status read_all(tw__library *library, size_t size)
             return tw__fail(TW_INVALID_ARGUMENT, "GraphDef: the library has two functions named '%.*s'", TW_SHOWN(name));
         TW_TRY(tw__map_put(&library->names, name.data, name.size, (void *)(intptr_t)(i + 1)));
     }
-    for (size_t i = 0; i < message->gradient_count; i++)
-        TW_TRY(add_gradient(library, message->gradients[i].name, message->gradients[i].value, true));
-    return TW_OK;
+    return tw__library_read_gradients(library);
 }
 
 /* Takes the bytes. */
@@ -188,7 +149,7 @@ tw_status tw__library_keep(tw__library *library, const tw_string *names, size_t 
 
 /* ---- building one function ---- */
 
-static int find_index(const tw__library *library, tw_string name)
+int tw__library_find(const tw__library *library, tw_string name)
 {
     return (int)((intptr_t)tw__map_get(&library->names, name.data, name.size) - 1);
 }
@@ -197,7 +158,7 @@ static int find_index(const tw__library *library, tw_string name)
 static void *find_built(void *context, tw_string name)
 {
     tw__library *library = context;
-    int index = find_index(library, name);
+    int index = tw__library_find(library, name);
     if (index < 0 || !library->entries[index].function) {
         tw__fail(TW_NOT_FOUND, "the function '%.*s', which is not in the library", TW_SHOWN(name));
         return NULL;
@@ -269,32 +230,6 @@ static tw_status find_results(const tw__function_message *message, const tw__bui
     return TW_OK;
 }
 
-/* For nodes: the gradient that the file registers for the op type. Its function is built later (build_gradients), as that may fail. */
-static tw_status own_gradient(void *context, const tw__build *build, tw__node *node, tw_string type)
-{
-    tw__library *library = context;
-    const tw__function_message *within = NULL;
-    for (size_t i = 0; !within && i < library->message.function_count; i++)
-        within = library->message.functions[i].nodes == build->nodes ? &library->message.functions[i] : NULL;
-    intptr_t place = (intptr_t)tw__map_get(&library->gradient_types, type.data, type.size);
-    if (!place) {
-        TW_TRY(add_gradient(library, type, (tw_string){ "", 0 }, false));
-        place = (intptr_t)library->gradient_count;
-    }
-    tw__registered *registered = library->gradients[place - 1];
-    tw__loaded_gradient *loaded = tw__loaded_gradient_new(registered);
-    if (!loaded)
-        return TW_RESOURCE_EXHAUSTED;
-    tw_string name = { node->name, strlen(node->name) };
-    for (size_t i = 0; i < registered->capture_count; i++)
-        loaded->places[i] = tw__registered_place(&library->message, within, name, type, &registered->captures[i]);
-    node->gradient = &loaded->own.object;
-    node->gradient_type = tw__strdup(registered->type);
-    TW_TRY(node->gradient_type ? TW_GROW(library->wanted, library->wanted_capacity, library->wanted_count + 1) : TW_RESOURCE_EXHAUSTED);
-    library->wanted[library->wanted_count++] = (size_t)place - 1;
-    return TW_OK;
-}
-
 static tw__function *build_function(tw__library *library, const tw__function_message *message)
 {
     tw__graph *graph = tw__graph_new(NULL);
@@ -305,7 +240,7 @@ static tw__function *build_function(tw__library *library, const tw__function_mes
     tw__map given = { 0 };
     tw__build build = { .graph = graph, .nodes = message->nodes, .count = message->node_count, .function = !message->flat, .given = &given,
                         .functions = { find_built, library }, .budget = &library->budget, .guard = library->guard,
-                        .own_gradient = own_gradient, .gradient_context = library };
+                        .own_gradient = tw__library_own_gradient, .gradient_context = library };
     tw_status status = graph && name && inputs && edges && results ? TW_OK : tw__error_status();
     if (status == TW_OK && (message->generic || message->argument_count > INT32_MAX / 4 || message->result_count > INT32_MAX / 4))
         status = tw__fail(TW_UNIMPLEMENTED, "it has attrs that its callers choose");
@@ -332,17 +267,10 @@ static tw__function *build_function(tw__library *library, const tw__function_mes
 
 /* ---- functions that call functions ---- */
 
-typedef struct called {
-    tw__library *library;
-    int *items; /* indices */
-    size_t count, capacity;
-    tw_string node; /* that calls, for errors */
-} called;
-
-static tw_status add_called(void *context, tw_string name)
+tw_status tw__library_add_called(void *context, tw_string name)
 {
-    called *list = context;
-    int index = find_index(list->library, name);
+    tw__called *list = context;
+    int index = tw__library_find(list->library, name);
     if (index < 0)
         return tw__fail(TW_NOT_FOUND, "node '%.*s' calls the function '%.*s', which is not in the library", TW_SHOWN(list->node),
                         TW_SHOWN(name));
@@ -351,14 +279,14 @@ static tw_status add_called(void *context, tw_string name)
     return TW_OK;
 }
 
-static tw_status find_called(called *list, const tw__node_message *nodes, size_t count)
+tw_status tw__library_find_called(tw__called *list, const tw__node_message *nodes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         list->node = nodes[i].name;
         for (size_t k = 0; k < nodes[i].attr_count; k++) {
             tw_string name = nodes[i].attrs[k].name;
             if (!name.size || name.data[0] != '_')
-                TW_TRY(tw__attr_message_functions(nodes[i].attrs[k].value, add_called, list));
+                TW_TRY(tw__attr_message_functions(nodes[i].attrs[k].value, tw__library_add_called, list));
         }
     }
     return TW_OK;
@@ -370,12 +298,12 @@ typedef struct level {
     size_t first, next;
 } level;
 
-static tw_status enter(called *list, level *levels, size_t *depth, int index)
+static tw_status enter(tw__called *list, level *levels, size_t *depth, int index)
 {
     tw__library *library = list->library;
     const tw__function_message *message = &library->message.functions[index];
     size_t first = list->count;
-    if (find_called(list, message->nodes, message->node_count) != TW_OK) {
+    if (tw__library_find_called(list, message->nodes, message->node_count) != TW_OK) {
         tw__error_prefix("function '%.*s': ", TW_SHOWN(message->name));
         return tw__error_status();
     }
@@ -385,11 +313,11 @@ static tw_status enter(called *list, level *levels, size_t *depth, int index)
     return TW_OK;
 }
 
-static tw_status leave(called *list, level *levels, size_t *depth)
+static tw_status leave(tw__called *list, level *levels, size_t *depth)
 {
     tw__library *library = list->library;
     level *top = &levels[--*depth];
-    entry *done = &library->entries[top->index];
+    tw__library_entry *done = &library->entries[top->index];
     const tw__function_message *message = &library->message.functions[top->index];
     done->open = false;
     list->count = top->first;
@@ -400,7 +328,7 @@ static tw_status leave(called *list, level *levels, size_t *depth)
 }
 
 /* Builds what is in the list, and before it what that calls. */
-static tw_status build_called(called *list)
+tw_status tw__library_build_called(tw__called *list)
 {
     tw__library *library = list->library;
     level *levels = tw__alloc_array(library->message.function_count + 2, sizeof *levels);
@@ -416,17 +344,17 @@ static tw_status build_called(called *list)
                 break;
             int height = library->entries[top->index].height;
             status = leave(list, levels, &depth);
-            entry *caller = depth > 1 ? &library->entries[levels[depth - 1].index] : NULL;
+            tw__library_entry *caller = depth > 1 ? &library->entries[levels[depth - 1].index] : NULL;
             if (caller && caller->height <= height)
                 caller->height = height + 1;
             continue;
         }
         int index = list->items[top->next++];
-        const entry *next = &library->entries[index];
+        const tw__library_entry *next = &library->entries[index];
         if (next->open) {
             status = tw__fail(TW_INVALID_ARGUMENT, "function '%.*s' calls itself", TW_SHOWN(library->message.functions[index].name));
         } else if (next->function) {
-            entry *caller = top->index >= 0 ? &library->entries[top->index] : NULL;
+            tw__library_entry *caller = top->index >= 0 ? &library->entries[top->index] : NULL;
             if (caller && caller->height <= next->height)
                 caller->height = next->height + 1;
         } else {
@@ -439,85 +367,20 @@ static tw_status build_called(called *list)
     return status;
 }
 
-/* ---- gradients of nodes that were built ---- */
-
-/* Whether a gradient's function reaches a node whose gradient it is. */
-static tw_status reaches_itself(tw__library *library, size_t gradient, bool *result)
-{
-    const tw__graph_message *message = &library->message;
-    called list = { .library = library };
-    bool *seen = tw__alloc_array(message->function_count + 1, sizeof *seen);
-    tw_string name = { library->gradients[gradient]->name, strlen(library->gradients[gradient]->name) };
-    tw_status status = seen ? add_called(&list, name) : TW_RESOURCE_EXHAUSTED;
-    *result = false;
-    for (size_t next = 0; status == TW_OK && !*result && next < list.count; next++) {
-        const tw__function_message *function = &message->functions[list.items[next]];
-        if (seen[list.items[next]])
-            continue;
-        seen[list.items[next]] = true;
-        status = find_called(&list, function->nodes, function->node_count);
-        for (size_t i = 0; status == TW_OK && i < function->node_count; i++) {
-            tw_string type = tw__gradient_note(&function->nodes[i]);
-            size_t place = type.size ? (size_t)(intptr_t)tw__map_get(&library->gradient_types, type.data, type.size) : 0;
-            *result |= place == gradient + 1;
-            if (place && library->gradients[place - 1]->name) {
-                const char *inner = library->gradients[place - 1]->name;
-                status = add_called(&list, (tw_string){ inner, strlen(inner) });
-            }
-        }
-    }
-    tw__free(list.items);
-    tw__free(seen);
-    return status;
-}
-
-static tw_status build_gradient(tw__library *library, size_t gradient)
-{
-    tw__registered *registered = library->gradients[gradient];
-    bool circle = false;
-    TW_TRY(reaches_itself(library, gradient, &circle));
-    if (circle)
-        return tw__fail(TW_INVALID_ARGUMENT, "the gradient function '%s' uses itself", registered->name);
-    called list = { .library = library };
-    tw_string name = { registered->name, strlen(registered->name) };
-    tw_status status = add_called(&list, name);
-    if (status == TW_OK)
-        status = build_called(&list);
-    tw__free(list.items);
-    if (status == TW_OK)
-        registered->function = tw_retain(library->entries[find_index(library, name)].function);
-    return status;
-}
-
-/* What can't be built is told to who asks for the gradient: most do not. */
-static tw_status build_gradients(tw__library *library)
-{
-    while (library->gradients_built < library->wanted_count) {
-        size_t gradient = library->wanted[library->gradients_built++];
-        tw__registered *registered = library->gradients[gradient];
-        if (registered->function || registered->problem || build_gradient(library, gradient) == TW_OK)
-            continue;
-        char *text = tw__strdup(tw_error_message());
-        tw_clear_error();
-        TW_TRY(tw__registered_problem(registered, text));
-    }
-    return TW_OK;
-}
-
 tw__function *tw__library_function(tw__library *library, const char *name)
 {
     tw_string wanted = { name, strlen(name) };
-    int index = find_index(library, wanted);
+    int index = tw__library_find(library, wanted);
     if (index < 0) {
         tw__fail(TW_NOT_FOUND, "there is no function '%s' in the library", name);
         return NULL;
     }
-    called list = { .library = library };
-    tw_status status = add_called(&list, wanted);
+    tw__called list = { .library = library };
+    tw_status status = tw__library_add_called(&list, wanted);
     if (status == TW_OK)
-        status = build_called(&list);
+        status = tw__library_build_called(&list);
     if (status == TW_OK)
-        status = build_gradients(library);
+        status = tw__library_build_gradients(library);
     tw__free(list.items);
     return status == TW_OK ? library->entries[index].function : NULL;
 }
@@ -527,15 +390,15 @@ tw_status tw__library_add_to(tw__library *library, tw__graph *graph, const char 
     const tw__graph_message *message = &library->message;
     *build = (tw__build){ .graph = graph, .nodes = message->nodes, .count = message->node_count, .prefix = prefix, .given = given,
                           .functions = { find_built, library }, .budget = &library->budget, .guard = library->guard,
-                          .own_gradient = own_gradient, .gradient_context = library };
-    called list = { .library = library };
-    tw_status status = find_called(&list, message->nodes, message->node_count);
+                          .own_gradient = tw__library_own_gradient, .gradient_context = library };
+    tw__called list = { .library = library };
+    tw_status status = tw__library_find_called(&list, message->nodes, message->node_count);
     if (status == TW_OK)
-        status = build_called(&list);
+        status = tw__library_build_called(&list);
     tw__free(list.items);
     if (status == TW_OK)
         status = tw__graph_build(build);
-    return status == TW_OK ? build_gradients(library) : status;
+    return status == TW_OK ? tw__library_build_gradients(library) : status;
 }
 
 tw__graph *tw__graphdef_read(tw__library *library)

@@ -174,7 +174,7 @@ static int argument_of(const search *s, const tw__function_message *function, in
 int tw__registered_place(const tw__graph_message *message, const tw__function_message *function, tw_string node, tw_string type,
                          const tw__registered_capture *capture)
 {
-    if (capture->value || !function)
+    if (capture->value || !function || !capture->function || !capture->tensor)
         return capture->value ? TW_OWN_VALUE : TW_NOWHERE;
     if (tw__string_is(function->name, capture->function))
         return TW_OWN_VALUE;

@@ -2,6 +2,8 @@
 round; where they are lost, who asks for them gets an error."""
 import json
 import os
+import re
+import shutil
 import zipfile
 
 import numpy as np
@@ -146,23 +148,23 @@ def test_out_of_reach(tmp_path):
         tape.gradient(loaded.outer(x), x)
 
 
-@pytest.mark.parametrize("damage", ["function", "type", "output", "bound"])
+@pytest.mark.parametrize("damage", ["function", "type", "output", "bound", "kind"])
 def test_damaged(golden, tmp_path, damage):
     """Names that lead nowhere: loads and computes, and says so when the gradient is asked for."""
-    import shutil
     shutil.copytree(os.path.join(golden, "functions"), str(tmp_path / "m"))
     path = str(tmp_path / "m" / "saved_model.pb")
     with open(path, "rb") as file:
         data = file.read()
-    import re
     name = re.search(rb"__inference_internal_grad_fn_\d+", data).group()
     kind = re.search(rb"CustomGradient-\d+", data).group()
     old, new = {"function": (name, b"x" * len(name)), "type": (kind, b"y" * len(kind)), "output": (b"mul:0", b"mul:7"),
-                "bound": (b"mul:0", b"nul:0")}[damage]
+                "bound": (b"mul:0", b"nul:0"), "kind": (b"", b"")}[damage]
     with open(path, "wb") as file:
         if damage == "function":  # in one place only: what is registered is not what is there
             place = data.rindex(b"\n" + bytes([len(name)]) + name + b"\x12") + 2
             file.write(data[:place] + new + data[place + len(name):])
+        elif damage == "kind":  # captured tensors are nothing that is known
+            file.write(re.sub(rb"b(.\n\x05mul:0\x12)", rb"r\1", data, flags=re.S))
         elif damage == "type":
             place = data.rindex(old)
             file.write(data[:place] + new + data[place + len(old):])

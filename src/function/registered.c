@@ -113,16 +113,21 @@ static tw_status take_inputs(const tw__loaded_gradient *loaded, const tw__gradie
     return TW_OK;
 }
 
+bool tw__registered_fits(const tw__registered *r, int input_count, int output_count)
+{
+    bool good = !r->problem && r->known && r->function && (size_t)r->function->input_count == (size_t)output_count + r->capture_count &&
+                (size_t)r->function->output_count == r->source_count;
+    for (size_t i = 0; good && i < r->source_count; i++)
+        good = r->sources[i] < input_count;
+    return good;
+}
+
 static tw_status check(const tw__registered *r, const tw__gradient *g, const tw__node *node)
 {
     if (r->problem || !node || !r->function || !r->known)
         return tw__fail(TW_LOOKUP_ERROR, "No gradient defined for operation '%s' (op type: %s): %s", node ? node->name : "", g->op->name,
                         r->problem ? r->problem : "the file does not say what its gradient function is bound to");
-    bool good = (size_t)r->function->input_count == (size_t)g->output_count + r->capture_count &&
-                (size_t)r->function->output_count == r->source_count;
-    for (size_t i = 0; i < r->source_count; i++)
-        good = good && r->sources[i] < g->input_count;
-    return good ? TW_OK : tw__fail(TW_DATA_LOSS, "the gradient of node '%s' (%s) is the function '%s' of the file, which has %d inputs and %d results: "
+    return tw__registered_fits(r, g->input_count, g->output_count) ? TW_OK : tw__fail(TW_DATA_LOSS, "the gradient of node '%s' (%s) is the function '%s' of the file, which has %d inputs and %d results: "
                                    "that does not fit %d outputs, %zu captures and %zu gradients", node->name, node->op->name, r->name,
                                    r->function->input_count, r->function->output_count, g->output_count, r->capture_count, r->source_count);
 }

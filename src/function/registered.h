@@ -37,6 +37,8 @@ enum { TW_OWN_VALUE = -1, TW_NOWHERE = -2 };
 
 tw__registered *tw__registered_new(tw_string type, tw_string name, bool named);
 tw_status tw__registered_problem(tw__registered *registered, char *text); /* takes the text; the first one stays */
+/* Whether it is there and can be the gradient of a node with so many inputs and outputs. */
+bool tw__registered_fits(const tw__registered *registered, int input_count, int output_count);
 tw__loaded_gradient *tw__loaded_gradient_new(tw__registered *registered);
 /* NULL if the object is none. */
 tw__loaded_gradient *tw__loaded_gradient_of(tw_object *gradient);

@@ -284,7 +284,7 @@ static tw_status add_gradient(tw__saved_gradients *all, tw__function *within, tw
 {
     const tw__loaded_gradient *loaded = tw__loaded_gradient_of(node->gradient);
     const tw__registered *r = loaded ? loaded->registered : NULL;
-    bool lost = r && (r->problem || !r->function || !r->known);
+    bool lost = r && !tw__registered_fits(r, node->input_count, node->output_count);
     if (lost || (!loaded && !tw__is_custom_gradient(node->gradient)) || tw__pointer_map_get(&all->seen, node, -1) >= 0)
         return TW_OK; /* one that the file it came from did not hold stays what it is */
     TW_TRY(tw__pointer_map_put(&all->seen, node, 1));

@@ -2,6 +2,7 @@
  * TensorFlow's words. Also the questions about tracing: _core.is_symbolic, executing_eagerly, init_scope. */
 #include "extension.h"
 #include "graph/graph.h"
+#include "op/wording.h"
 
 bool tw__py_is_symbolic(PyObject *value)
 {

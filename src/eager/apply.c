@@ -256,7 +256,7 @@ static tw_status trace_call(const tw_op *op, tw_tensor *const *inputs, int input
     if (status == TW_OK) {
         status = op->shape(&inference);
         if (status == TW_OK)
-            status = tw__shape_windows(&inference);
+            status = op->graph_shape ? op->graph_shape(&inference) : TW_OK;
         if (status == TW_INVALID_ARGUMENT)
             status = tw__shape_error(&inference, inputs);
     }

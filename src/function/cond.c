@@ -434,25 +434,25 @@ static tw_status branch_gradient(tw__gradient *g)
 TW_OP(If,
     .inputs = "cond: Tcond, input: Tin", .outputs = "output: Tout",
     .attrs = "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch: func, output_shapes: list(shape) = []",
-    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true,
+    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true, .node_name = "cond",
     .doc = "Runs one of two functions, which may have side effects.");
 
 TW_OP(StatelessIf,
     .inputs = "cond: Tcond, input: Tin", .outputs = "output: Tout",
     .attrs = "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch: func, output_shapes: list(shape) = []",
-    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true,
+    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .node_name = "cond",
     .doc = "Runs one of two functions.");
 
 TW_OP(Case,
     .inputs = "branch_index: int32, input: Tin", .outputs = "output: Tout",
     .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes: list(shape) = []",
-    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true,
+    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true, .node_name = "indexed_case",
     .doc = "Runs one of several functions, which may have side effects; the last one for numbers that have none.");
 
 TW_OP(StatelessCase,
     .inputs = "branch_index: int32, input: Tin", .outputs = "output: Tout",
     .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes: list(shape) = []",
-    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true,
+    .shape = branch_shape, .compute = branch_compute, .gradient = branch_gradient, .makes_outputs = true, .reads_variable = true, .node_name = "indexed_case",
     .doc = "Runs one of several functions; the last one for numbers that have none.");
 
 static tw_status fake_shape(tw__inference *inference)

@@ -200,9 +200,6 @@ void tw__naming_failed(const tw_op *op);
 void tw__naming_explain(tw__naming naming, const char *id, const char *name);
 /* The shapes of the inputs do not fit: the error that is set becomes the graph's (shape_error.c). */
 tw_status tw__shape_error(const tw__inference *inference, tw_tensor *const *inputs);
-tw_status tw__shape_windows(const tw__inference *inference);
-/* What is wrong with two shapes that must be one: "Shapes must be equal rank, but are 2 and 1". Empty if nothing is. */
-void tw__shape_difference(tw__text *text, const tw_shape *a, const tw_shape *b);
 /* C's calls of rows whose result is a pointer, a status, a new object (call_row.c): `given` are arguments that are not complete yet. */
 void *tw__row_pointer(const tw_signature *signature, const void *given);
 tw_status tw__row_status(const tw_signature *signature, const void *given);

@@ -67,24 +67,10 @@ tw_status tw__graph_check_name(const char *name, bool inner)
     return TW_OK;
 }
 
-/* Whether TensorFlow's function for such a node opens a scope for it, of its own name: operators do (but not the functions of the same ops, "Mul"),
- * and some functions. */
+/* Whether TensorFlow's function for such a node opens a scope for it, of its own name. */
 static bool opens_scope(const tw_op *op, const char *base)
 {
-    const tw_op *const operators[] = { &tw__op_Sub, &tw__op_Mul, &tw__op_RealDiv, &tw__op_FloorDiv, &tw__op_FloorMod };
-    const tw_op *const functions[] = { &tw__op_AddV2,     &tw__op_Pow,     &tw__op_MatMul,    &tw__op_BatchMatMulV2, &tw__op_StridedSlice, &tw__op_Cast,
-                                       &tw__op_Abs,       &tw__op_BiasAdd, &tw__op_Transpose, &tw__op_Pack,          &tw__op_Sigmoid,      &tw__op_DivNoNan,
-                                       &tw__op_Cumsum,    &tw__op_Cumprod, &tw__op_Relu6,     &tw__op_LeakyRelu,     &tw__op_MaxPool,      &tw__op_AvgPool,
-                                       &tw__op_Complex,   &tw__op_ComplexAbs, &tw__op_DepthwiseConv2dNative };
-    for (size_t i = 0; islower((unsigned char)*base) && i < sizeof operators / sizeof *operators; i++) {
-        if (operators[i] == op)
-            return true;
-    }
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (functions[i] == op)
-            return true;
-    }
-    return false;
+    return op->scope == TW_SCOPE_ALWAYS || (op->scope == TW_SCOPE_OPERATOR && islower((unsigned char)*base));
 }
 
 /* What the node is called from now on; takes the name. */
@@ -127,15 +113,7 @@ static const char *default_name(const tw_op *op)
 {
     if (tw__named_as_functions && op == &tw__op_Mul)
         return "Mul";
-    static const pair names[] = {
-        { "AddV2", "add" },          { "Sub", "sub" },           { "Mul", "mul" },   { "RealDiv", "truediv" }, { "FloorDiv", "floordiv" },
-        { "FloorMod", "mod" },       { "Pow", "pow" },           { "ConcatV2", "concat" }, { "Pack", "stack" }, { "StridedSlice", "strided_slice" },
-        { "Transpose", "transpose" }, { "Range", "range" },      { "OneHot", "one_hot" }, { "Split", "split" }, { "SplitV", "split" },
-        { "Unpack", "unstack" },     { "OnesLike", "ones_like" }, { "ZerosLike", "zeros_like" }, { "If", "cond" }, { "StatelessIf", "cond" },
-        { "While", "while" },        { "StatelessWhile", "while" }, { "Case", "indexed_case" }, { "StatelessCase", "indexed_case" },
-    };
-    const char *name = LOOK_UP(names, op->name);
-    return name ? name : op->name;
+    return op->node_name ? op->node_name : op->name;
 }
 
 /* The result of a function, where that differs from what an operator would call it. */

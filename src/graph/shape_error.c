@@ -5,7 +5,8 @@
  * The node's name is known only when the call around it is over (naming.c); until then TW_NAME_MARK stands for it. */
 #include <stdlib.h>
 
-#include "graph/shape_words.h"
+#include "graph/graph.h"
+#include "op/wording.h"
 #include "rows.h"
 
 static const char *shown(const tw_shape *shape)
@@ -140,29 +141,17 @@ static void add_own(tw__text *text, const char *message, const char *op)
     tw__text_bytes(text, message, size);
 }
 
-/* A window that is greater than what it slides over gives nothing when it runs; a graph refuses it. */
-tw_status tw__shape_windows(const tw__inference *in)
+static bool say(tw__wording *w)
 {
-    bool convolves = in->op == &tw__op_Conv2D || in->op == &tw__op_DepthwiseConv2dNative;
-    if ((!convolves && in->op != &tw__op_MaxPool && in->op != &tw__op_AvgPool) || in->shapes[0]->rank != 4 || in->out_shapes[0].rank != 4)
-        return TW_OK;
-    tw_string format = TW_ATTR(in, "data_format")->s;
-    int first = format.size > 1 && format.data[1] == 'C' ? 2 : 1;
-    for (int i = first; i < first + 2; i++) {
-        int64_t size = in->shapes[0]->dims[i], window = convolves ? in->shapes[1]->dims[i - first] : TW_ATTR(in, "ksize")->ints[i];
-        if (convolves && (__builtin_mul_overflow(window - 1, TW_ATTR(in, "dilations")->ints[i], &window) || __builtin_add_overflow(window, 1, &window)))
-            return TW_OK; /* what computes the shape has seen to it */
-        if (in->out_shapes[0].dims[i] == 0 && size > 0 && window > size)
-            return tw__fail(TW_INVALID_ARGUMENT, "Negative dimension size caused by subtracting %lld from %lld", (long long)window, (long long)size);
-    }
-    return TW_OK;
+    const tw_op *op = w->in->op;
+    return (op->shape == tw_shape_broadcast && tw__words_binary(w)) || (op->words && op->words(w));
 }
 
 tw_status tw__shape_error(const tw__inference *inference, tw_tensor *const *inputs)
 {
     tw__saved_error saved = tw__error_take();
     tw__wording w = { .in = inference, .own = saved.message ? saved.message : "" };
-    bool said = tw__shape_words(&w);
+    bool said = say(&w);
     tw_clear_error();
     if (!said)
         add_own(&w.text, w.own, inference->op->name);

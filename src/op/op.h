@@ -79,6 +79,15 @@ typedef struct tw__gradient {
     const tw_attr *attrs;
 } tw__gradient;
 
+/* Whether the name of an op's node is a scope for the constants that were made for it ("mul/y"). */
+typedef enum tw__scoping {
+    TW_SCOPE_NONE,
+    TW_SCOPE_OPERATOR, /* only if an operator made the node: "mul", not the function's "Mul" */
+    TW_SCOPE_ALWAYS,
+} tw__scoping;
+
+struct tw__wording; /* wording.h */
+
 struct tw_op {
     const char *name;
     const char *inputs, *outputs, *attrs;
@@ -95,6 +104,12 @@ struct tw_op {
     uint8_t touches;               /* TW_READS_FILES, TW_WRITES_FILES, TW_CALLS_PROGRAM: what a loaded model may not do unasked (op/guard.h) */
     const char *paths;             /* with that: the input, or the attr, that names the files */
     const tw_op *plain;            /* of a guarded twin: the op it stands for; never set in a row */
+
+    /* What graphs ask of an op: no file outside of src/op knows ops by name for it. */
+    const char *node_name;         /* what a node is called, if not by the op's own name */
+    tw__scoping scope;
+    bool (*words)(struct tw__wording *wording);               /* a graph's words for shapes that the shape function refuses; NULL: its own */
+    tw_status (*graph_shape)(const tw__inference *inference); /* a check that graphs make after the shape function, and eager calls do not */
     const char *doc;
 };
 

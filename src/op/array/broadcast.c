@@ -2,6 +2,7 @@
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
+#include "op/wording.h"
 #include "rows.h"
 
 static tw_status broadcast_shape(tw__inference *inference)
@@ -63,9 +64,26 @@ static tw_status broadcast_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool broadcast_to_words(tw__wording *w)
+{
+    tw_shape to;
+    const tw_shape *from = w->in->shapes[0];
+    w->partials = 2;
+    if (from->rank < 0 || !tw__wording_vector(w, 1, &to))
+        return false;
+    if (from->rank > to.rank)
+        return tw__say_rank_at_least(w, &to, from->rank);
+    for (int i = 1; i <= from->rank; i++) {
+        int64_t have = from->dims[from->rank - i], wanted = to.dims[to.rank - i];
+        if (have != 1 && tw__sizes_differ(have, wanted))
+            return tw__say_dims(w, have, wanted);
+    }
+    return false;
+}
+
 TW_OP(BroadcastTo,
     .inputs = "input: T, shape: Tidx", .outputs = "output: T", .attrs = "T: type, Tidx: {int32, int64} = int32",
-    .shape = broadcast_shape, .compute = broadcast_compute, .gradient = broadcast_gradient,
+    .shape = broadcast_shape, .compute = broadcast_compute, .gradient = broadcast_gradient, .words = broadcast_to_words,
     .doc = "Repeats dimensions of one until the tensor has the given shape.");
 
 static tw_status args_shape(tw__inference *inference)

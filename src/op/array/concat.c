@@ -2,6 +2,7 @@
 #include "base/pause.h"
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/wording.h"
 #include "rows.h"
 
 /* ---- ConcatV2 ---- */
@@ -149,9 +150,34 @@ static tw_status concat_gradient(tw__gradient *gradient)
     return TW_OK;
 }
 
+static bool concat_words(tw__wording *w)
+{
+    int last = w->in->input_count - 1, rank = -1;
+    int64_t axis;
+    for (int i = 0; i < last; i++) {
+        int own = w->in->shapes[i]->rank;
+        if (own >= 0 && rank >= 0 && own != rank)
+            return tw__say_rank(w, rank, own);
+        rank = rank < 0 ? own : rank;
+    }
+    w->values = 1u << (last < 31 ? last : 31);
+    if (last < 1 || rank < 0 || !tw__wording_number(w, last, &axis))
+        return false;
+    if (tw__say_rank_at_least(w, w->in->shapes[0], tw__ranks_of_axis(axis)))
+        return true;
+    int at = (int)(axis < 0 ? axis + rank : axis);
+    for (int i = 1; i < last; i++) {
+        tw_shape a = tw__shape_part(w->in->shapes[0], 0, at), b = tw__shape_part(w->in->shapes[i], 0, at);
+        tw_shape c = tw__shape_part(w->in->shapes[0], at + 1, rank), d = tw__shape_part(w->in->shapes[i], at + 1, rank);
+        if (w->in->shapes[i]->rank == rank && (tw__say_merge(w, &a, &b) || tw__say_merge(w, &c, &d)))
+            return true;
+    }
+    return false;
+}
+
 TW_OP(ConcatV2,
     .inputs = "values: N * T, axis: Tidx", .outputs = "output: T", .attrs = "N: int >= 2, T: type, Tidx: {int32, int64} = int32",
-    .shape = concat_shape, .compute = concat_compute, .gradient = concat_gradient,
+    .shape = concat_shape, .compute = concat_compute, .gradient = concat_gradient, .words = concat_words, .node_name = "concat",
     .doc = "Joins tensors along an axis.");
 
 /* ---- ConcatOffset ---- */
@@ -268,9 +294,20 @@ static tw_status pack_gradient(tw__gradient *gradient)
                      TW_WITH(TW_A_INT("num", count), TW_A_INT("axis", TW_ATTR(gradient, "axis")->i)), 2, gradient->input_grads, &count);
 }
 
+static bool pack_words(tw__wording *w)
+{
+    for (int i = 1; i < w->in->input_count; i++) {
+        if (tw__say_merge(w, w->in->shapes[0], w->in->shapes[i])) {
+            tw__text_format(&w->text, "\n\tFrom merging shape %d with other shapes.", i - 1);
+            return true;
+        }
+    }
+    return false;
+}
+
 TW_OP(Pack,
     .inputs = "values: N * T", .outputs = "output: T", .attrs = "N: int >= 1, T: type, axis: int = 0",
-    .shape = pack_shape, .compute = pack_compute, .gradient = pack_gradient,
+    .shape = pack_shape, .compute = pack_compute, .gradient = pack_gradient, .words = pack_words, .node_name = "stack", .scope = TW_SCOPE_ALWAYS,
     .doc = "Stacks tensors along a new axis.");
 
 /* ---- Unpack ---- */
@@ -353,7 +390,18 @@ static tw_status unpack_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool unpack_words(tw__wording *w)
+{
+    const tw_shape *shape = w->in->shapes[0];
+    int64_t axis = TW_ATTR(w->in, "axis")->i, num = TW_ATTR(w->in, "num")->i;
+    axis += axis < 0 ? shape->rank : 0;
+    if (shape->rank < 0 || axis < 0 || axis >= shape->rank || !tw__sizes_differ(num, shape->dims[axis]))
+        return false;
+    tw__text_format(&w->text, "Dimension must be %lld but is %lld", (long long)num, (long long)shape->dims[axis]);
+    return true;
+}
+
 TW_OP(Unpack,
     .inputs = "value: T", .outputs = "output: num * T", .attrs = "num: int >= 0, T: type, axis: int = 0",
-    .shape = unpack_shape, .compute = unpack_compute, .gradient = unpack_gradient, .makes_outputs = true,
+    .shape = unpack_shape, .compute = unpack_compute, .gradient = unpack_gradient, .makes_outputs = true, .words = unpack_words, .node_name = "unstack",
     .doc = "Takes a tensor apart along an axis.");

@@ -1,6 +1,7 @@
 /* Tensors out of nothing: Const, Fill. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/wording.h"
 #include "rows.h"
 
 static tw_status const_shape(tw__inference *inference)
@@ -52,7 +53,14 @@ static tw_status fill_gradient(tw__gradient *gradient)
     return gradient->input_grads[1] ? TW_OK : tw__error_status();
 }
 
+static bool fill_words(tw__wording *w)
+{
+    w->partials = 1;
+    tw__text_add(&w->text, "Fill dimensions must be >= 0");
+    return true;
+}
+
 TW_OP(Fill,
     .inputs = "dims: index_type, value: T", .outputs = "output: T", .attrs = "T: type, index_type: {int32, int64} = int32",
-    .shape = fill_shape, .compute = fill_compute, .gradient = fill_gradient,
+    .shape = fill_shape, .compute = fill_compute, .gradient = fill_gradient, .words = fill_words,
     .doc = "A tensor of one value.");

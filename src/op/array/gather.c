@@ -4,6 +4,7 @@
 #include "op/gradient.h"
 #include "op/slices.h"
 #include "op/resource.h"
+#include "op/wording.h"
 #include "rows.h"
 
 /* "[1,0]": where element `at` of an array lies. */
@@ -271,10 +272,17 @@ static tw_status gather_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool gather_words(tw__wording *w)
+{
+    int64_t axis;
+    w->values = 4;
+    return tw__wording_number(w, 2, &axis) && tw__say_rank_at_least(w, w->in->shapes[0], tw__ranks_of_axis(axis));
+}
+
 TW_OP(GatherV2,
     .inputs = "params: Tparams, indices: Tindices, axis: Taxis", .outputs = "output: Tparams",
     .attrs = "batch_dims: int = 0, Tparams: type, Tindices: {int16, int32, int64}, Taxis: {int32, int64}",
-    .shape = gather_shape, .compute = gather_compute, .gradient = gather_gradient,
+    .shape = gather_shape, .compute = gather_compute, .gradient = gather_gradient, .words = gather_words,
     .doc = "Slices of params along an axis, by index.");
 
 /* ---- ResourceGather ---- */
@@ -483,8 +491,15 @@ static tw_status nd_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool gather_nd_words(tw__wording *w)
+{
+    tw__text_format(&w->text, "indices.shape[-1] must be <= params.rank, but saw indices shape: %s and params shape: %s",
+                    tw__shape_text(w->in->shapes[1]), tw__shape_text(w->in->shapes[0]));
+    return true;
+}
+
 TW_OP(GatherNd,
     .inputs = "params: Tparams, indices: Tindices", .outputs = "output: Tparams",
     .attrs = "Tparams: type, Tindices: {int16, int32, int64}",
-    .shape = nd_shape, .compute = nd_compute, .gradient = nd_gradient,
+    .shape = nd_shape, .compute = nd_compute, .gradient = nd_gradient, .words = gather_nd_words,
     .doc = "Slices of params, by indices over several leading dimensions.");

@@ -2,6 +2,7 @@
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
+#include "op/wording.h"
 #include "rows.h"
 
 static tw_status read_paddings(const tw_op *op, const tw_shape *in, const tw_tensor *paddings, int64_t *before, int64_t *after)
@@ -102,15 +103,22 @@ static tw_status pad_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool pad_words(tw__wording *w)
+{
+    const tw_shape *paddings = w->in->shapes[1];
+    int rank = w->in->shapes[0]->rank;
+    return rank >= 0 && paddings->rank == 2 && tw__sizes_differ(paddings->dims[0], rank) && tw__say_rank(w, (int)paddings->dims[0], rank);
+}
+
 TW_OP(Pad,
     .inputs = "input: T, paddings: Tpaddings", .outputs = "output: T", .attrs = "T: type, Tpaddings: {int32, int64} = int32",
-    .shape = pad_shape, .compute = pad_compute, .gradient = pad_gradient,
+    .shape = pad_shape, .compute = pad_compute, .gradient = pad_gradient, .words = pad_words,
     .doc = "Puts zeros around a tensor.");
 
 TW_OP(PadV2,
     .inputs = "input: T, paddings: Tpaddings, constant_values: T", .outputs = "output: T",
     .attrs = "T: type, Tpaddings: {int32, int64} = int32",
-    .shape = pad_shape, .compute = pad_compute, .gradient = pad_gradient,
+    .shape = pad_shape, .compute = pad_compute, .gradient = pad_gradient, .words = pad_words,
     .doc = "Puts a value around a tensor.");
 
 /* ---- MirrorPad ---- */
@@ -232,7 +240,7 @@ static tw_status mirror_gradient(tw__gradient *gradient)
 TW_OP(MirrorPad,
     .inputs = "input: T, paddings: Tpaddings", .outputs = "output: T",
     .attrs = "T: type, Tpaddings: {int32, int64} = int32, mode: {'REFLECT', 'SYMMETRIC'}",
-    .shape = mirror_shape, .compute = mirror_compute, .gradient = mirror_gradient,
+    .shape = mirror_shape, .compute = mirror_compute, .gradient = mirror_gradient, .words = pad_words,
     .doc = "Puts a mirror image of a tensor around it.");
 
 static tw_status fold_shape(tw__inference *inference)

@@ -1,5 +1,6 @@
 /* The same elements under another shape: Reshape, ExpandDims, Squeeze. Their outputs share the input's memory. */
 #include "op/array/array.h"
+#include "op/wording.h"
 #include "rows.h"
 
 /* The output as a view of input 0. */
@@ -109,9 +110,32 @@ static tw_status reshape_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool reshape_words(tw__wording *w)
+{
+    tw_shape to;
+    int64_t count, known = 1;
+    w->partials = 2;
+    if (!tw__shape_known(w->in->shapes[0]) || tw__shape_count(w->in->shapes[0], &count) != TW_OK || !tw__wording_vector(w, 1, &to))
+        return false;
+    int open = 0;
+    for (int i = 0; i < to.rank; i++) {
+        open += to.dims[i] < 0;
+        if (__builtin_mul_overflow(known, to.dims[i] < 0 ? 1 : to.dims[i], &known))
+            return false;
+    }
+    if (open > 1)
+        return false;
+    if (!open)
+        tw__text_format(&w->text, "Cannot reshape a tensor with %lld elements to shape %s (%lld elements)", (long long)count, tw__shape_text(&to),
+                        (long long)known);
+    else
+        tw__text_format(&w->text, "Dimension size must be evenly divisible by %lld but is %lld", (long long)known, (long long)count);
+    return true;
+}
+
 TW_OP(Reshape,
     .inputs = "tensor: T, shape: Tshape", .outputs = "output: T", .attrs = "T: type, Tshape: {int32, int64} = int32",
-    .shape = reshape_shape, .compute = reshape_compute, .gradient = reshape_gradient, .makes_outputs = true,
+    .shape = reshape_shape, .compute = reshape_compute, .gradient = reshape_gradient, .makes_outputs = true, .words = reshape_words,
     .doc = "The same elements under another shape; one dimension may be -1.");
 
 /* ---- ExpandDims ---- */
@@ -151,9 +175,20 @@ static tw_status expand_compute(tw__kernel *kernel)
     return give_view(kernel, &shape);
 }
 
+static bool expand_dims_words(tw__wording *w)
+{
+    int64_t axis;
+    int rank = w->in->shapes[0]->rank;
+    w->values = 2;
+    if (rank < 0 || !tw__wording_number(w, 1, &axis))
+        return false;
+    tw__text_format(&w->text, "dim %lld not in the interval [%d, %d].", (long long)axis, -rank - 1, rank);
+    return true;
+}
+
 TW_OP(ExpandDims,
     .inputs = "input: T, dim: Tdim", .outputs = "output: T", .attrs = "T: type, Tdim: {int32, int64} = int32",
-    .shape = expand_shape, .compute = expand_compute, .gradient = reshape_gradient, .makes_outputs = true,
+    .shape = expand_shape, .compute = expand_compute, .gradient = reshape_gradient, .makes_outputs = true, .words = expand_dims_words,
     .doc = "Puts in a dimension of one.");
 
 /* ---- Squeeze ---- */

@@ -3,6 +3,7 @@
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
+#include "op/wording.h"
 #include "rows.h"
 
 static tw_status roll_shape(tw__inference *inference)
@@ -103,7 +104,12 @@ static tw_status ensure_gradient(tw__gradient *g)
     return TW_OK;
 }
 
+static bool ensure_shape_words(tw__wording *w)
+{
+    return tw__say_merge(w, TW_ATTR(w->in, "shape")->shape, w->in->shapes[0]);
+}
+
 TW_OP(EnsureShape,
     .inputs = "input: T", .outputs = "output: T", .attrs = "shape: shape, T: type",
-    .shape = ensure_shape, .compute = ensure_compute, .gradient = ensure_gradient, .makes_outputs = true,
+    .shape = ensure_shape, .compute = ensure_compute, .gradient = ensure_gradient, .makes_outputs = true, .words = ensure_shape_words,
     .doc = "The input; an error if its shape is not the one given.");

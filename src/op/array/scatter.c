@@ -1,6 +1,7 @@
 /* Writing slices by index: ScatterNd (into zeros), TensorScatterUpdate, Add, Sub (into a copy of a tensor). */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/wording.h"
 #include "rows.h"
 
 /* indices [rows…, depth], updates [rows…, inner…], target [.., inner…] with `depth` leading dimensions. */
@@ -98,9 +99,25 @@ static tw_status scatter_gradient(tw__gradient *gradient)
     return gradient->output_grads[0] ? give_gathered(gradient, 1, 0) : TW_OK;
 }
 
+static bool scatter_nd_words(tw__wording *w)
+{
+    const tw_shape *indices = w->in->shapes[0], *updates = w->in->shapes[1];
+    if (indices->rank < 1 || updates->rank < indices->rank - 1)
+        return false;
+    tw_shape a = tw__shape_part(indices, 0, indices->rank - 1), b = tw__shape_part(updates, 0, indices->rank - 1);
+    size_t before = w->text.size;
+    tw__text_format(&w->text, "Dimensions [0,%d) of indices[shape=%s] = ", a.rank, tw__shape_text(indices));
+    tw__text_format(&w->text, "%s must match dimensions [0,%d) of updates[shape=%s] = ", tw__shape_text(&a), a.rank, tw__shape_text(updates));
+    tw__text_format(&w->text, "%s: ", tw__shape_text(&b));
+    if (tw__say_merge(w, &a, &b))
+        return true;
+    w->text.size = before;
+    return false;
+}
+
 TW_OP(ScatterNd,
     .inputs = "indices: Tindices, updates: T, shape: Tindices", .outputs = "output: T", .attrs = "T: type, Tindices: {int16, int32, int64}",
-    .shape = scatter_shape, .compute = scatter_compute, .gradient = scatter_gradient,
+    .shape = scatter_shape, .compute = scatter_compute, .gradient = scatter_gradient, .words = scatter_nd_words,
     .doc = "Adds slices into zeros, by index.");
 
 /* ---- TensorScatter… ---- */

@@ -1,6 +1,7 @@
 /* Cutting a tensor along an axis: Split into equal parts, SplitV into given ones. Parts that lie together share the input's memory. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/wording.h"
 #include "rows.h"
 
 static tw_status split_axis(const tw_op *op, const tw_tensor *dim, int rank, int *axis)
@@ -98,9 +99,31 @@ static tw_status split_gradient(tw__gradient *gradient)
     return join(gradient, 0, 1);
 }
 
+/* The size of the axis that a split is along. */
+static bool split_size(tw__wording *w, int value, int axis_input, int64_t *size)
+{
+    int64_t axis;
+    const tw_shape *shape = w->in->shapes[value];
+    if (shape->rank < 0 || !tw__wording_number(w, axis_input, &axis) || axis < -shape->rank || axis >= shape->rank)
+        return false;
+    *size = shape->dims[axis < 0 ? axis + shape->rank : axis];
+    return true;
+}
+
+static bool split_words(tw__wording *w)
+{
+    int64_t size;
+    w->values = 1;
+    if (!split_size(w, 1, 0, &size))
+        return false;
+    tw__text_format(&w->text, "Dimension size must be evenly divisible by %lld but is %lld\n\tNumber of ways to split should evenly divide the split "
+                    "dimension", (long long)w->in->output_count, (long long)size);
+    return true;
+}
+
 TW_OP(Split,
     .inputs = "split_dim: int32, value: T", .outputs = "output: num_split * T", .attrs = "num_split: int >= 1, T: type",
-    .shape = split_shape, .compute = split_compute, .gradient = split_gradient, .makes_outputs = true,
+    .shape = split_shape, .compute = split_compute, .gradient = split_gradient, .makes_outputs = true, .words = split_words, .node_name = "split",
     .doc = "Cuts a tensor into equal parts.");
 
 /* ---- SplitV ---- */
@@ -176,8 +199,19 @@ static tw_status split_v_gradient(tw__gradient *gradient)
     return join(gradient, 2, 0);
 }
 
+static bool split_v_words(tw__wording *w)
+{
+    int64_t size;
+    tw_shape sizes;
+    w->values = 2 | 4;
+    if (!split_size(w, 0, 2, &size) || !tw__wording_vector(w, 1, &sizes))
+        return false;
+    tw__text_format(&w->text, "can't split axis of size %lld into pieces of size %s", (long long)size, tw__shape_text(&sizes));
+    return true;
+}
+
 TW_OP(SplitV,
     .inputs = "value: T, size_splits: Tlen, split_dim: int32", .outputs = "output: num_split * T",
     .attrs = "num_split: int >= 1, T: type, Tlen: {int8, int32, int64} = int64",
-    .shape = split_v_shape, .compute = split_v_compute, .gradient = split_v_gradient, .makes_outputs = true,
+    .shape = split_v_shape, .compute = split_v_compute, .gradient = split_v_gradient, .makes_outputs = true, .words = split_v_words, .node_name = "split",
     .doc = "Cuts a tensor into parts of given sizes.");

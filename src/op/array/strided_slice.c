@@ -6,6 +6,7 @@
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/resource.h"
+#include "op/wording.h"
 #include "rows.h"
 
 typedef struct layout {
@@ -173,10 +174,16 @@ static tw_status strided_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool strided_slice_words(tw__wording *w)
+{
+    w->values = strncmp(w->own, "Index out of range", 18) == 0 ? 8 : 2 | 4 | 8;
+    return false;
+}
+
 TW_OP(StridedSlice,
     .inputs = "input: T, begin: Index, end: Index, strides: Index", .outputs = "output: T",
     .attrs = "T: type, Index: {int16, int32, int64}, " MASKS,
-    .shape = strided_shape, .compute = strided_compute, .gradient = strided_gradient, .makes_outputs = true,
+    .shape = strided_shape, .compute = strided_compute, .gradient = strided_gradient, .makes_outputs = true, .words = strided_slice_words, .node_name = "strided_slice", .scope = TW_SCOPE_ALWAYS,
     .doc = "A slice by begin, end and step, with ellipsis, new and shrunk axes.");
 
 /* ---- StridedSliceGrad ---- */

@@ -2,6 +2,7 @@
 #include "kernel/copy.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
+#include "op/wording.h"
 #include "rows.h"
 
 static tw_status tile_shape(tw__inference *inference)
@@ -93,9 +94,16 @@ static tw_status tile_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool tile_words(tw__wording *w)
+{
+    const tw_shape *multiples = w->in->shapes[1];
+    int rank = w->in->shapes[0]->rank;
+    return rank >= 0 && multiples->rank == 1 && tw__sizes_differ(multiples->dims[0], rank) && tw__say_rank(w, rank, (int)multiples->dims[0]);
+}
+
 TW_OP(Tile,
     .inputs = "input: T, multiples: Tmultiples", .outputs = "output: T", .attrs = "T: type, Tmultiples: {int32, int64} = int32",
-    .shape = tile_shape, .compute = tile_compute, .gradient = tile_gradient,
+    .shape = tile_shape, .compute = tile_compute, .gradient = tile_gradient, .words = tile_words,
     .doc = "Repeats a tensor along each dimension.");
 
 /* ---- OneHot ---- */
@@ -152,8 +160,18 @@ static tw_status one_hot_compute(tw__kernel *kernel)
     return TW_OK;
 }
 
+static bool one_hot_words(tw__wording *w)
+{
+    int64_t depth;
+    w->values = 2;
+    if (!tw__wording_number(w, 1, &depth) || depth >= 0)
+        return false;
+    tw__text_format(&w->text, "Dimension size, given by scalar input 1, must be non-negative but is %lld", (long long)depth);
+    return true;
+}
+
 TW_OP(OneHot,
     .inputs = "indices: TI, depth: int32, on_value: T, off_value: T", .outputs = "output: T",
     .attrs = "axis: int = -1, T: type, TI: {uint8, int8, int32, int64} = int64",
-    .shape = one_hot_shape, .compute = one_hot_compute,
+    .shape = one_hot_shape, .compute = one_hot_compute, .words = one_hot_words, .node_name = "one_hot",
     .doc = "on_value where the place along the new axis is the index, else off_value.");

@@ -1,6 +1,7 @@
 /* Transpose, InvertPermutation, ReverseV2: the same elements in another order. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/wording.h"
 #include "rows.h"
 
 static tw_status read_permutation(const tw_op *op, const tw_tensor *perm, int rank, int *order)
@@ -82,9 +83,27 @@ static tw_status transpose_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool transpose_words(tw__wording *w)
+{
+    const tw_shape *shape = w->in->shapes[0], *perm = w->in->shapes[1];
+    if (shape->rank >= 0 && perm->rank == 1 && tw__sizes_differ(shape->rank, perm->dims[0])) {
+        tw__text_format(&w->text, "Dimension must be %d but is %lld", shape->rank, (long long)perm->dims[0]);
+        return true;
+    }
+    w->values = 2;
+    tw_shape order;
+    for (int i = 0; shape->rank >= 0 && tw__wording_vector(w, 1, &order) && i < order.rank; i++) {
+        if (order.dims[i] >= shape->rank || order.dims[i] < -shape->rank) {
+            tw__text_format(&w->text, "perm dim %lld is out of range of input rank %d", (long long)order.dims[i], shape->rank);
+            return true;
+        }
+    }
+    return false;
+}
+
 TW_OP(Transpose,
     .inputs = "x: T, perm: Tperm", .outputs = "y: T", .attrs = "T: type, Tperm: {int32, int64} = int32",
-    .shape = transpose_shape, .compute = transpose_compute, .gradient = transpose_gradient, .makes_outputs = true,
+    .shape = transpose_shape, .compute = transpose_compute, .gradient = transpose_gradient, .makes_outputs = true, .words = transpose_words, .node_name = "transpose", .scope = TW_SCOPE_ALWAYS,
     .doc = "Dimension i of the result is dimension perm[i] of x.");
 
 /* ---- InvertPermutation ---- */
@@ -177,9 +196,15 @@ static tw_status reverse_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool reverse_words(tw__wording *w)
+{
+    w->values = 2;
+    return false;
+}
+
 TW_OP(ReverseV2,
     .inputs = "tensor: T, axis: Tidx", .outputs = "output: T",
     .attrs = "Tidx: {int32, int64} = int32, T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, half, float, "
              "double, complex64, complex128, string}",
-    .shape = reverse_shape, .compute = reverse_compute, .gradient = reverse_gradient,
+    .shape = reverse_shape, .compute = reverse_compute, .gradient = reverse_gradient, .words = reverse_words,
     .doc = "Turns axes round.");

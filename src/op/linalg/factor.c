@@ -3,6 +3,7 @@
 
 #include "op/array/array.h"
 #include "op/linalg/linalg.h"
+#include "op/wording.h"
 #include "rows.h"
 
 #define NUMBERS "double, float, half, complex64, complex128"
@@ -91,7 +92,7 @@ static tw_status cholesky_gradient(tw__gradient *g)
 }
 
 TW_OP(Cholesky, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = cholesky_shape, .compute = cholesky_compute,
-    .gradient = cholesky_gradient, .doc = "The lower triangular L with L L^H = input, of each Hermitian positive definite matrix.");
+    .gradient = cholesky_gradient, .words = tw__words_square, .doc = "The lower triangular L with L L^H = input, of each Hermitian positive definite matrix.");
 
 /* ---- Qr ---- */
 

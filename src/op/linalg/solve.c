@@ -5,6 +5,7 @@
 
 #include "op/array/array.h"
 #include "op/linalg/linalg.h"
+#include "op/wording.h"
 #include "rows.h"
 
 #define NUMBERS "double, float, half, complex64, complex128"
@@ -95,7 +96,7 @@ static tw_status determinant_gradient(tw__gradient *g)
 }
 
 TW_OP(MatrixDeterminant, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = determinant_shape,
-    .compute = determinant_compute, .gradient = determinant_gradient, .doc = "The determinant of each matrix.");
+    .compute = determinant_compute, .gradient = determinant_gradient, .words = tw__words_square, .doc = "The determinant of each matrix.");
 
 TW_OP(LogMatrixDeterminant, .inputs = "input: T", .outputs = "sign: T, log_abs_determinant: T", .attrs = "T: {" NUMBERS "}",
     .shape = determinant_shape, .compute = determinant_compute, .gradient = determinant_gradient,
@@ -149,7 +150,7 @@ static tw_status inverse_gradient(tw__gradient *g)
 }
 
 TW_OP(MatrixInverse, .inputs = "input: T", .outputs = "output: T", .attrs = "adjoint: bool = false, T: {" NUMBERS "}", .shape = inverse_shape,
-    .compute = inverse_compute, .gradient = inverse_gradient, .doc = "The inverse of each matrix, or of its adjoint.");
+    .compute = inverse_compute, .gradient = inverse_gradient, .words = tw__words_square, .doc = "The inverse of each matrix, or of its adjoint.");
 
 static tw_status solve_shape(tw__inference *inference)
 {

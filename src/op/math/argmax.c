@@ -1,6 +1,7 @@
 /* Where the greatest or least element stands: ArgMax, ArgMin. The first of equals wins; what is not a number never does. */
 #include "kernel/simd.h"
 #include "op/array/array.h"
+#include "op/wording.h"
 #include "rows.h"
 
 enum { ROWS_ELEMENTS = 32768 }; /* that a task should read at least */
@@ -196,14 +197,26 @@ static tw_status min_compute(tw__kernel *kernel)
 
 #define ORDERED "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, bool"
 
+static bool arg_max_words(tw__wording *w)
+{
+    int64_t axis;
+    int rank = w->in->shapes[0]->rank;
+    w->values = 2;
+    if (rank < 0 || !tw__wording_number(w, 1, &axis))
+        return false;
+    tw__text_format(&w->text, "Dimension (%lld) must be in the range [%d, %d), where %d is the number of dimensions in the input.", (long long)axis,
+                    -rank, rank, rank);
+    return true;
+}
+
 TW_OP(ArgMax,
     .inputs = "input: T, dimension: Tidx", .outputs = "output: output_type",
     .attrs = "T: {" ORDERED "}, Tidx: {int16, int32, int64} = int32, output_type: {int16, uint16, int32, int64} = int64",
-    .shape = arg_shape, .compute = max_compute,
+    .shape = arg_shape, .compute = max_compute, .words = arg_max_words,
     .doc = "Where the greatest element along an axis stands.");
 
 TW_OP(ArgMin,
     .inputs = "input: T, dimension: Tidx", .outputs = "output: output_type",
     .attrs = "T: {" ORDERED "}, Tidx: {int32, int64} = int32, output_type: {int32, int64} = int64",
-    .shape = arg_shape, .compute = min_compute,
+    .shape = arg_shape, .compute = min_compute, .words = arg_max_words,
     .doc = "Where the least element along an axis stands.");

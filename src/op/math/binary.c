@@ -174,10 +174,10 @@ TW_OP(Add, ROW, .attrs = "T: {" REALS_ ", uint8, int8, int16, int32, int64, " CO
     .compute = add_or_join_compute, .gradient = add_gradient,
     .doc = "x + y, element by element; strings are joined.");
 
-TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = add_compute, .binary = &tw__binary_add, .gradient = add_gradient,
+TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = add_compute, .binary = &tw__binary_add, .gradient = add_gradient, .node_name = "add", .scope = TW_SCOPE_ALWAYS,
     .doc = "x + y, element by element.");
 
-TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = subtract_compute, .binary = &tw__binary_subtract, .gradient = subtract_gradient,
+TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = subtract_compute, .binary = &tw__binary_subtract, .gradient = subtract_gradient, .node_name = "sub", .scope = TW_SCOPE_OPERATOR,
     .doc = "x - y, element by element.");
 
 /* ---- products ---- */
@@ -195,7 +195,7 @@ static tw_status multiply_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .binary = &tw__binary_multiply, .gradient = multiply_gradient,
+TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .binary = &tw__binary_multiply, .gradient = multiply_gradient, .node_name = "mul", .scope = TW_SCOPE_OPERATOR,
     .doc = "x * y, element by element.");
 
 static tw_status multiply_no_nan_gradient(tw__gradient *g)
@@ -248,16 +248,16 @@ static tw_status divide_no_nan_gradient(tw__gradient *g)
 TW_OP(Div, ROW, .attrs = ALL_NUMBERS, .compute = divide_compute, .gradient = divide_gradient,
     .doc = "x / y, element by element; integers are rounded towards zero.");
 
-TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binary = &tw__binary_divide, .gradient = real_divide_gradient,
+TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binary = &tw__binary_divide, .gradient = real_divide_gradient, .node_name = "truediv", .scope = TW_SCOPE_OPERATOR,
     .doc = "x / y of real or complex numbers, element by element.");
 
-TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_compute, .binary = &tw__binary_divide_no_nan, .gradient = divide_no_nan_gradient,
+TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_compute, .binary = &tw__binary_divide_no_nan, .gradient = divide_no_nan_gradient, .scope = TW_SCOPE_ALWAYS,
     .doc = "x / y, and zero where y is zero.");
 
 TW_OP(TruncateDiv, ROW, .attrs = ALL_NUMBERS, .compute = truncate_divide_compute,
     .doc = "x / y rounded towards zero, element by element.");
 
-TW_OP(FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute,
+TW_OP(FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute, .node_name = "floordiv", .scope = TW_SCOPE_OPERATOR,
     .doc = "x / y rounded down, element by element.");
 
 static tw_status floor_modulo_gradient(tw__gradient *g)
@@ -273,7 +273,7 @@ static tw_status floor_modulo_gradient(tw__gradient *g)
 }
 
 TW_OP(FloorMod, ROW, .attrs = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, " REALS_ "}",
-    .compute = floor_modulo_compute, .gradient = floor_modulo_gradient,
+    .compute = floor_modulo_compute, .gradient = floor_modulo_gradient, .node_name = "mod", .scope = TW_SCOPE_OPERATOR,
     .doc = "The remainder of division rounded down: it has the sign of y.");
 
 TW_OP(Mod, ROW, .attrs = "T: {int32, int64, half, bfloat16, float, double}", .compute = modulo_compute,
@@ -361,7 +361,7 @@ static tw_status power_gradient(tw__gradient *g)
 }
 
 TW_OP(Pow, ROW, .attrs = "T: {" REALS_ ", int8, int16, int32, int64, " COMPLEXES_ "}",
-    .compute = power_compute, .gradient = power_gradient,
+    .compute = power_compute, .gradient = power_gradient, .node_name = "pow", .scope = TW_SCOPE_ALWAYS,
     .doc = "x to the power of y, element by element.");
 
 static tw_status xdivy_gradient(tw__gradient *g)

@@ -35,7 +35,7 @@ static tw_status cast_gradient(tw__gradient *g)
 
 TW_OP(Cast,
     .inputs = "x: SrcT", .outputs = "y: DstT", .attrs = "SrcT: type, DstT: type, Truncate: bool = false",
-    .shape = tw_shape_same, .compute = cast_compute, .gradient = cast_gradient, .makes_outputs = true,
+    .shape = tw_shape_same, .compute = cast_compute, .gradient = cast_gradient, .makes_outputs = true, .scope = TW_SCOPE_ALWAYS,
     .doc = "x as another dtype.");
 
 /* ---- identities: a tensor of its own over the same memory ---- */

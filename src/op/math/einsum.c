@@ -9,6 +9,7 @@
 #include "kernel/kernel.h"
 #include "kernel/reduce.h"
 #include "op/gradient.h"
+#include "op/wording.h"
 #include "rows.h"
 
 enum { OPERANDS = 2, MOST = 3 * TW_MAX_RANK, ELLIPSIS = 256 };
@@ -477,7 +478,30 @@ static tw_status einsum_gradient(tw__gradient *gradient)
     return tw__grad_status(gradient);
 }
 
+/* Each label stands for one size: the first that does not. */
+static bool einsum_words(tw__wording *w)
+{
+    tw_string given = TW_ATTR(w->in, "equation")->s;
+    int64_t sizes[256];
+    memset(sizes, -1, sizeof sizes);
+    int input = 0, at = 0;
+    for (size_t i = 0; i < given.size && given.data[i] != '-' && given.data[i] != '.' && input < w->in->input_count; i++) {
+        unsigned char label = (unsigned char)given.data[i];
+        const tw_shape *shape = w->in->shapes[input];
+        if (label == ',') {
+            input++;
+            at = 0;
+            continue;
+        }
+        int64_t size = at < shape->rank ? shape->dims[at++] : -1;
+        if (tw__sizes_differ(sizes[label], size))
+            return tw__say_dims(w, sizes[label], size);
+        sizes[label] = sizes[label] < 0 ? size : sizes[label];
+    }
+    return false;
+}
+
 TW_OP(Einsum,
     .inputs = "inputs: N * T", .outputs = "output: T", .attrs = "equation: string, N: int >= 1, T: type",
-    .shape = einsum_shape, .compute = einsum_compute, .gradient = einsum_gradient,
+    .shape = einsum_shape, .compute = einsum_compute, .gradient = einsum_gradient, .words = einsum_words,
     .doc = "Sums of products over labelled dimensions.");

@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 #include "op/gradient.h"
 #include "op/linalg/linalg.h"
+#include "op/wording.h"
 #include "rows.h"
 
 /* ---- MatMul ---- */
@@ -66,11 +67,35 @@ static tw_status matmul_gradient(tw__gradient *gradient)
     return tw__grad_status(gradient);
 }
 
+/* Products of matrices, one or many; `first` and `second` say which operand is transposed. */
+static bool product_words(tw__wording *w, bool many, bool first, bool second)
+{
+    const tw_shape *a = w->in->shapes[0], *b = w->in->shapes[1];
+    if (many && (tw__say_rank_at_least(w, a, 2) || tw__say_rank_at_least(w, b, 2)))
+        return true;
+    for (int i = 0; !many && i < 2; i++) {
+        if (w->in->shapes[i]->rank >= 0 && w->in->shapes[i]->rank != 2)
+            return tw__say_rank(w, 2, w->in->shapes[i]->rank);
+    }
+    if (a->rank < 2 || b->rank < 2)
+        return false;
+    int64_t x = a->dims[a->rank - (first ? 2 : 1)], y = b->dims[b->rank - (second ? 1 : 2)];
+    if (tw__sizes_differ(x, y))
+        return tw__say_dims(w, x, y);
+    tw_shape outer = tw__shape_part(a, 0, a->rank - 2), other = tw__shape_part(b, 0, b->rank - 2);
+    return tw__say_broadcast(w, &outer, &other);
+}
+
+static bool mat_mul_words(tw__wording *w)
+{
+    return product_words(w, false, TW_ATTR(w->in, "transpose_a")->b, TW_ATTR(w->in, "transpose_b")->b);
+}
+
 TW_OP(MatMul,
     .inputs = "a: T, b: T", .outputs = "product: T",
     .attrs = "transpose_a: bool = false, transpose_b: bool = false, "
              "T: {bfloat16, half, float, double, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
-    .shape = matmul_shape, .compute = matmul_compute, .gradient = matmul_gradient,
+    .shape = matmul_shape, .compute = matmul_compute, .gradient = matmul_gradient, .words = mat_mul_words, .scope = TW_SCOPE_ALWAYS,
     .doc = "The product of two matrices.");
 
 /* ---- BatchMatMul ---- */
@@ -221,11 +246,16 @@ TW_OP(BatchMatMul,
     .shape = batch_shape_same, .compute = batch_compute, .gradient = batch_gradient,
     .doc = "The products of matrices in two batches of the same shape.");
 
+static bool batch_mat_mul_words(tw__wording *w)
+{
+    return product_words(w, true, TW_ATTR(w->in, "adj_x")->b, TW_ATTR(w->in, "adj_y")->b);
+}
+
 TW_OP(BatchMatMulV2,
     .inputs = "x: T, y: T", .outputs = "output: T",
     .attrs = "T: {bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}, "
              "adj_x: bool = false, adj_y: bool = false",
-    .shape = batch_shape_broadcast, .compute = batch_compute, .gradient = batch_gradient,
+    .shape = batch_shape_broadcast, .compute = batch_compute, .gradient = batch_gradient, .words = batch_mat_mul_words, .scope = TW_SCOPE_ALWAYS,
     .doc = "The products of matrices in two batches, which are broadcast.");
 
 TW_OP(BatchMatMulV3,

@@ -3,6 +3,7 @@
 #include "op/math/reduce.h"
 
 #include "kernel/reduce.h"
+#include "op/wording.h"
 #include "rows.h"
 
 tw_status tw__reduced_axes(const tw_op *op, const tw_tensor *indices, int rank, unsigned *axes)
@@ -102,46 +103,61 @@ static tw_status norm_compute(tw__kernel *kernel)
 #define NUMBERS "float, double, int32, uint8, int16, int8, complex64, int64, bfloat16, uint16, complex128, half, uint32, uint64"
 #define ORDERED "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
 
+static bool reduction_words(tw__wording *w)
+{
+    const tw_tensor *axes = w->in->values[1];
+    int rank = w->in->shapes[0]->rank;
+    w->values = 2;
+    for (int64_t i = 0; axes && axes->data && rank >= 0 && i < axes->count; i++) {
+        int64_t axis = axes->dtype == TW_INT32 ? ((const int32_t *)axes->data)[i] : ((const int64_t *)axes->data)[i];
+        if (axis < -rank || axis >= rank) {
+            tw__text_format(&w->text, "Invalid reduction dimension %lld for input with %d dimensions.", (long long)axis, rank);
+            return true;
+        }
+    }
+    return false;
+}
+
 TW_OP(Sum,
     .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
     .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = sum_compute, .gradient = tw__sum_gradient,
+    .shape = reduce_shape, .compute = sum_compute, .gradient = tw__sum_gradient, .words = reduction_words,
     .doc = "The sum over axes.");
 
 TW_OP(Mean,
     .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
     .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = mean_compute, .gradient = tw__mean_gradient,
+    .shape = reduce_shape, .compute = mean_compute, .gradient = tw__mean_gradient, .words = reduction_words,
     .doc = "The mean over axes.");
 
 TW_OP(Prod,
     .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
     .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = prod_compute, .gradient = tw__prod_gradient,
+    .shape = reduce_shape, .compute = prod_compute, .gradient = tw__prod_gradient, .words = reduction_words,
     .doc = "The product over axes.");
 
 TW_OP(Max,
     .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
     .attrs = "keep_dims: bool = false, T: {" ORDERED "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = max_compute, .gradient = tw__extremum_gradient,
+    .shape = reduce_shape, .compute = max_compute, .gradient = tw__extremum_gradient, .words = reduction_words,
     .doc = "The greatest element over axes.");
 
 TW_OP(Min,
     .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
     .attrs = "keep_dims: bool = false, T: {" ORDERED "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = min_compute, .gradient = tw__extremum_gradient,
+    .shape = reduce_shape, .compute = min_compute, .gradient = tw__extremum_gradient, .words = reduction_words,
     .doc = "The least element over axes.");
 
 TW_OP(Any,
     .inputs = "input: bool, reduction_indices: Tidx", .outputs = "output: bool",
     .attrs = "keep_dims: bool = false, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = max_compute,
+    .shape = reduce_shape, .compute = max_compute, .words = reduction_words,
     .doc = "Whether one element over axes is true.");
 
 TW_OP(All,
     .inputs = "input: bool, reduction_indices: Tidx", .outputs = "output: bool",
     .attrs = "keep_dims: bool = false, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = all_compute,
+    .shape = reduce_shape, .compute = all_compute, .words = reduction_words,
     .doc = "Whether all elements over axes are true.");
 
 TW_OP(EuclideanNorm,

@@ -160,11 +160,11 @@ static tw_status product_gradient(tw__gradient *gradient)
 TW_OP(Cumsum,
     .inputs = "x: T, axis: Tidx", .outputs = "out: T",
     .attrs = "exclusive: bool = false, reverse: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = scan_shape, .compute = sum_compute, .gradient = sum_gradient,
+    .shape = scan_shape, .compute = sum_compute, .gradient = sum_gradient, .scope = TW_SCOPE_ALWAYS,
     .doc = "Running sums along an axis.");
 
 TW_OP(Cumprod,
     .inputs = "x: T, axis: Tidx", .outputs = "out: T",
     .attrs = "exclusive: bool = false, reverse: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = scan_shape, .compute = product_compute, .gradient = product_gradient,
+    .shape = scan_shape, .compute = product_compute, .gradient = product_gradient, .scope = TW_SCOPE_ALWAYS,
     .doc = "Running products along an axis.");

@@ -2,6 +2,7 @@
 #include "kernel/kernel.h"
 #include "op/gradient.h"
 #include "op/list/list.h"
+#include "op/wording.h"
 #include "rows.h"
 
 static tw_status select_elements(tw__kernel *kernel, const tw_shape *condition_shape)
@@ -58,9 +59,15 @@ static tw_status select_v2_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
+static bool select_shapes_words(tw__wording *w)
+{
+    return tw__say_broadcast(w, w->in->shapes[1], w->in->shapes[2]) || tw__say_broadcast(w, w->in->shapes[0], w->in->shapes[1]) ||
+           tw__say_broadcast(w, w->in->shapes[0], w->in->shapes[2]);
+}
+
 TW_OP(SelectV2,
     .inputs = "condition: bool, t: T, e: T", .outputs = "output: T", .attrs = "T: type",
-    .shape = select_v2_shape, .compute = select_v2_compute, .gradient = select_v2_gradient,
+    .shape = select_v2_shape, .compute = select_v2_compute, .gradient = select_v2_gradient, .words = select_shapes_words,
     .doc = "t where the condition is true, else e; all three are broadcast.");
 
 /* ---- Select: t and e of one shape; the condition of that shape, a scalar, or a vector that chooses rows ---- */

@@ -8,6 +8,7 @@
 #include "kernel/order.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
+#include "op/wording.h"
 #include "rows.h"
 
 static tw_status top_shape(tw__inference *inference)
@@ -258,11 +259,24 @@ static tw_status top_gradient(tw__gradient *gradient)
     return gradient->input_grads[0] ? TW_OK : tw__error_status();
 }
 
+static bool top_k_words(tw__wording *w)
+{
+    const tw_shape *shape = w->in->shapes[0];
+    int64_t k;
+    w->values = 2;
+    if (tw__say_rank_at_least(w, shape, 1))
+        return true;
+    if (!tw__wording_number(w, 1, &k))
+        return false;
+    tw__text_format(&w->text, "input must have last dimension >= k = %lld but is %lld", (long long)k, (long long)shape->dims[shape->rank - 1]);
+    return true;
+}
+
 TW_OP(TopKV2,
     .inputs = "input: T, k: Tk", .outputs = "values: T, indices: index_type",
     .attrs = "sorted: bool = true, T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}, "
              "Tk: {int16, int32, int64} = int32, index_type: {int16, int32, int64} = int32",
-    .shape = top_shape, .compute = top_compute, .gradient = top_gradient,
+    .shape = top_shape, .compute = top_compute, .gradient = top_gradient, .words = top_k_words,
     .doc = "The k greatest elements of each row, in falling order, and where they stand.");
 
 /* ---- InTopKV2 ---- */

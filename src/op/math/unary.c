@@ -66,7 +66,7 @@ GRADIENT(lgamma, TW_G2(Mul, DY, TW_G1(Digamma, X)))
 #define SIGNED_NUMBERS "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
 
 TW_OP(Abs, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64}",
-    .compute = abs_compute, .unary = &tw__unary_abs, .gradient = abs_gradient, .doc = "The absolute value.");
+    .compute = abs_compute, .unary = &tw__unary_abs, .gradient = abs_gradient, .scope = TW_SCOPE_ALWAYS, .doc = "The absolute value.");
 TW_OP(Neg, ROW, .attrs = SIGNED_NUMBERS, .compute = negate_compute, .unary = &tw__unary_negate, .gradient = negate_gradient, .doc = "-x.");
 TW_OP(Sign, ROW, .attrs = SIGNED_NUMBERS, .compute = sign_compute, .unary = &tw__unary_sign, .gradient = sign_gradient,
     .doc = "-1, 0 or 1 as the sign of x is; of complex numbers x / |x|, or 0.");
@@ -92,7 +92,7 @@ TW_OP(Asinh, ROW, .attrs = NUMBERS, .compute = asinh_compute, .unary = &tw__unar
 TW_OP(Acosh, ROW, .attrs = NUMBERS, .compute = acosh_compute, .unary = &tw__unary_acosh, .gradient = acosh_gradient, .doc = "The inverse of hyperbolic cosine.");
 TW_OP(Atanh, ROW, .attrs = NUMBERS, .compute = atanh_compute, .unary = &tw__unary_atanh, .gradient = atanh_gradient, .doc = "The inverse of hyperbolic tangent.");
 TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tanh_compute, .unary = &tw__unary_tanh, .gradient = tanh_gradient, .doc = "The hyperbolic tangent.");
-TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient, .doc = "1 / (1 + exp(-x)).");
+TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient, .scope = TW_SCOPE_ALWAYS, .doc = "1 / (1 + exp(-x)).");
 TW_OP(Erf, ROW, .attrs = REALS, .compute = erf_compute, .unary = &tw__unary_erf, .gradient = erf_gradient, .doc = "The error function.");
 TW_OP(Erfc, ROW, .attrs = REALS, .compute = erfc_compute, .unary = &tw__unary_erfc, .gradient = erfc_gradient, .doc = "1 - erf(x).");
 TW_OP(Lgamma, ROW, .attrs = REALS, .compute = lgamma_compute, .unary = &tw__unary_lgamma, .gradient = lgamma_gradient,
@@ -181,7 +181,7 @@ TW_OP(Imag, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = im
     .doc = "The imaginary part.");
 TW_OP(Angle, .inputs = "input: T", .outputs = "output: Tout", PART, .compute = angle_compute, .gradient = angle_gradient,
     .doc = "The angle in the complex plane.");
-TW_OP(ComplexAbs, .inputs = "x: T", .outputs = "y: Tout", PART, .compute = abs_compute, .gradient = complex_abs_gradient,
+TW_OP(ComplexAbs, .inputs = "x: T", .outputs = "y: Tout", PART, .compute = abs_compute, .gradient = complex_abs_gradient, .scope = TW_SCOPE_ALWAYS,
     .doc = "The distance from zero.");
 TW_OP(Conj, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {complex64, complex128, variant} = complex64",
     .shape = tw_shape_same, .compute = conj_compute, .gradient = conj_gradient, .doc = "The complex conjugate.");
@@ -227,5 +227,5 @@ static tw_status complex_gradient(tw__gradient *g)
 TW_OP(Complex,
     .inputs = "real: T, imag: T", .outputs = "out: Tout",
     .attrs = "T: {float, double} = float, Tout: {complex64, complex128} = complex64",
-    .shape = complex_shape, .compute = complex_compute, .gradient = complex_gradient,
+    .shape = complex_shape, .compute = complex_compute, .gradient = complex_gradient, .scope = TW_SCOPE_ALWAYS,
     .doc = "The complex numbers with these real and imaginary parts.");

@@ -125,7 +125,7 @@ TW_OP(ReluGrad,
 
 TW_OP(Relu6,
     .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS "}",
-    .shape = tw_shape_same, .compute = relu6_compute, .unary = &tw__unary_relu6, .gradient = relu6_gradient,
+    .shape = tw_shape_same, .compute = relu6_compute, .unary = &tw__unary_relu6, .gradient = relu6_gradient, .scope = TW_SCOPE_ALWAYS,
     .doc = "min(max(features, 0), 6).");
 
 TW_OP(Relu6Grad,
@@ -210,7 +210,7 @@ static tw_status leaky_relu_grad_gradient(tw__gradient *gradient)
 
 TW_OP(LeakyRelu,
     .inputs = "features: T", .outputs = "activations: T", .attrs = "alpha: float = 0.2, T: {half, bfloat16, float, double} = float",
-    .shape = tw_shape_same, .compute = leaky_relu_compute, .gradient = leaky_relu_gradient,
+    .shape = tw_shape_same, .compute = leaky_relu_compute, .gradient = leaky_relu_gradient, .scope = TW_SCOPE_ALWAYS,
     .doc = "features above 0, alpha * features below.");
 
 TW_OP(LeakyReluGrad,

@@ -1,6 +1,7 @@
 /* BiasAdd: one number per channel. The channels are the last dimension (NHWC) or the second (NCHW). */
 #include "kernel/kernel.h"
 #include "kernel/reduce.h"
+#include "op/wording.h"
 #include "rows.h"
 
 #define NUMBERS                                                                                                        \
@@ -62,9 +63,21 @@ static tw_status bias_gradient(tw__gradient *gradient)
     return TW_OK;
 }
 
+static bool bias_add_words(tw__wording *w)
+{
+    const tw_shape *in = w->in->shapes[0], *bias = w->in->shapes[1];
+    if (bias->rank >= 0 && bias->rank != 1)
+        return tw__say_rank(w, 1, bias->rank);
+    tw_string format = TW_ATTR(w->in, "data_format")->s;
+    if (in->rank < 2 || bias->rank < 0)
+        return tw__say_rank_at_least(w, in, 2);
+    int64_t depth = in->dims[format.size > 1 && format.data[1] == 'C' ? 1 : in->rank - 1];
+    return tw__sizes_differ(depth, bias->dims[0]) && tw__say_dims(w, depth, bias->dims[0]);
+}
+
 TW_OP(BiasAdd,
     .inputs = "value: T, bias: T", .outputs = "output: T", .attrs = NUMBERS FORMAT,
-    .shape = bias_shape, .compute = bias_compute, .gradient = bias_gradient,
+    .shape = bias_shape, .compute = bias_compute, .gradient = bias_gradient, .words = bias_add_words, .scope = TW_SCOPE_ALWAYS,
     .doc = "value + bias, the bias being a number per channel.");
 
 static tw_status bias_grad_shape(tw__inference *inference)

@@ -2,6 +2,7 @@
 #include "op/nn/conv.h"
 #include "op/array/array.h"
 #include "op/gradient.h"
+#include "op/wording.h"
 #include "rows.h"
 
 /* ---- shapes ---- */
@@ -154,9 +155,26 @@ tw_status tw__conv_filter_gradient(tw__gradient *g)
 
 #define ATTRS TW_CONV_ATTRS("use_cudnn_on_gpu: bool = true, ")
 
+bool tw__words_convolution(tw__wording *w)
+{
+    const tw_shape *in = w->in->shapes[0], *filter = w->in->shapes[1];
+    for (int i = 0; i < 2; i++) {
+        if (w->in->shapes[i]->rank >= 0 && w->in->shapes[i]->rank != 4)
+            return tw__say_rank(w, 4, w->in->shapes[i]->rank);
+    }
+    if (in->rank < 0 || filter->rank < 0 || w->in->op != &tw__op_Conv2D)
+        return false;
+    tw_string format = TW_ATTR(w->in, "data_format")->s;
+    int64_t depth = in->dims[format.size && format.data[1] == 'C' ? 1 : 3];
+    if (depth < 0 || filter->dims[2] <= 0 || depth % filter->dims[2] == 0)
+        return false;
+    tw__text_format(&w->text, "Depth of input (%lld) is not a multiple of input depth of filter (%lld)", (long long)depth, (long long)filter->dims[2]);
+    return true;
+}
+
 TW_OP(Conv2D,
     .inputs = "input: T, filter: T", .outputs = "output: T", .attrs = "T: {half, bfloat16, float, double, int32}, " ATTRS,
-    .shape = tw__conv_shape, .compute = tw__conv_compute, .gradient = tw__conv_gradient,
+    .shape = tw__conv_shape, .compute = tw__conv_compute, .gradient = tw__conv_gradient, .words = tw__words_convolution, .graph_shape = tw__window_in_graph,
     .doc = "The sums of products of the filter with each window of the images.");
 
 TW_OP(Conv2DBackpropInput,

@@ -1,12 +1,13 @@
 /* Convolutions of every channel by itself: rows only, the work is that of conv.c. */
 #include "op/nn/conv.h"
+#include "op/wording.h"
 #include "rows.h"
 
 #define ATTRS "T: {half, bfloat16, float, double}, " TW_CONV_ATTRS("")
 
 TW_OP(DepthwiseConv2dNative,
     .inputs = "input: T, filter: T", .outputs = "output: T", .attrs = ATTRS,
-    .shape = tw__conv_shape, .compute = tw__conv_compute, .gradient = tw__conv_gradient,
+    .shape = tw__conv_shape, .compute = tw__conv_compute, .gradient = tw__conv_gradient, .words = tw__words_convolution, .graph_shape = tw__window_in_graph, .scope = TW_SCOPE_ALWAYS,
     .doc = "A convolution of every channel with filters of its own.");
 
 TW_OP(DepthwiseConv2dNativeBackpropInput,

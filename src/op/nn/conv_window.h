@@ -22,4 +22,7 @@ tw_status tw__window_places(const tw_op *op, const tw__window *window, int axis,
 /* The product of the dimensions must fit: a check before anything is allocated. */
 tw_status tw__window_check_count(const tw_op *op, const tw_shape *shape);
 
+/* A window that is greater than what it slides over gives nothing when it runs; a graph refuses it. */
+tw_status tw__window_in_graph(const tw__inference *inference);
+
 #endif

@@ -3,6 +3,7 @@
 #include "kernel/kernel.h"
 #include "kernel/nn.h"
 #include "op/nn/cross_entropy.h"
+#include "op/wording.h"
 #include "rows.h"
 
 /* x with one more dimension at `axis`. */
@@ -184,7 +185,7 @@ static tw_status dense_gradient(tw__gradient *gradient)
 
 TW_OP(SoftmaxCrossEntropyWithLogits,
     .inputs = "features: T, labels: T", .outputs = "loss: T, backprop: T", .attrs = "T: {half, bfloat16, float, double}",
-    .shape = dense_shape, .compute = dense_compute, .gradient = dense_gradient,
+    .shape = dense_shape, .compute = dense_compute, .gradient = dense_gradient, .words = tw__words_binary,
     .doc = "The cross-entropy of softmax(features) with probabilities.");
 
 tw_status tw__cross_entropy_scaled(tw__kernel *kernel, const tw_tensor *factors)

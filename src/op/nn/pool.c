@@ -3,6 +3,7 @@
 #include "op/array/array.h"
 #include "op/gradient.h"
 #include "op/nn/conv_window.h"
+#include "op/wording.h"
 #include "rows.h"
 
 typedef struct pooling {
@@ -178,17 +179,23 @@ static tw_status mean_gradient(tw__gradient *g)
 
 #define WINDOW(paddings) "ksize: list(int) >= 4, strides: list(int) >= 4, padding: {'SAME', 'VALID'" paddings
 
+static bool pooling_words(tw__wording *w)
+{
+    const tw_shape *shape = w->in->shapes[0];
+    return shape->rank >= 0 && shape->rank != 4 && tw__say_rank(w, 4, shape->rank);
+}
+
 TW_OP(MaxPool,
     .inputs = "input: T", .outputs = "output: T",
     .attrs = "T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = float, "
              WINDOW(", 'EXPLICIT'}, explicit_paddings: list(int) = []") ", data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
-    .shape = forward_shape, .compute = max_compute, .gradient = max_gradient,
+    .shape = forward_shape, .compute = max_compute, .gradient = max_gradient, .words = pooling_words, .graph_shape = tw__window_in_graph, .scope = TW_SCOPE_ALWAYS,
     .doc = "The greatest value of each window.");
 
 TW_OP(AvgPool,
     .inputs = "value: T", .outputs = "output: T",
     .attrs = WINDOW("}") ", data_format: {'NHWC', 'NCHW'} = 'NHWC', T: {half, bfloat16, float, double}",
-    .shape = forward_shape, .compute = mean_compute, .gradient = mean_gradient,
+    .shape = forward_shape, .compute = mean_compute, .gradient = mean_gradient, .words = pooling_words, .graph_shape = tw__window_in_graph, .scope = TW_SCOPE_ALWAYS,
     .doc = "The mean of each window; padding does not count.");
 
 /* ---- the gradients of MaxPool ---- */

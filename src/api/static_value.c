@@ -14,20 +14,6 @@ static const tw_value unknown = { .kind = TW_VALUE_NONE };
 
 static tw_value value_of(tw__edge edge, bool partial, int depth);
 
-/* Whether the op's value is its kernel's of known inputs. */
-static bool is_computed(const tw_op *op)
-{
-    static const tw_op *const ops[] = {
-        &tw__op_Range, &tw__op_Cast, &tw__op_ConcatV2, &tw__op_Pack, &tw__op_Unpack, &tw__op_Split, &tw__op_Fill, &tw__op_Equal, &tw__op_NotEqual,
-        &tw__op_StopGradient, &tw__op_CheckNumericsV2, &tw__op_Identity,
-    };
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        if (ops[i] == op)
-            return true;
-    }
-    return false;
-}
-
 /* Shape, Size and Rank ask for the shape only. */
 static tw_value answer(const tw__node *node)
 {
@@ -110,11 +96,11 @@ static tw_value value_of(tw__edge edge, bool partial, int depth)
     bool axis = node->op == &tw__op_Pack || node->op == &tw__op_Unpack;
     if (depth > DEEPEST || --left < 0 || (axis && tw__attr_find(node->op, node->attrs, "axis")->i != 0))
         return unknown;
-    if (node->op == &tw__op_Const)
+    if (tw__node_is(node, TW_ROLE_CONSTANT))
         return tw__value_of_tensor(tw_retain(tw__attr_find(node->op, node->attrs, "value")->tensor));
     if (node->op == &tw__op_Shape || node->op == &tw__op_Size || node->op == &tw__op_Rank)
         return answer(node);
-    tw_value value = is_computed(node->op) ? compute(node, edge.output, depth) : unknown;
+    tw_value value = node->op->static_value ? compute(node, edge.output, depth) : unknown;
     return value.kind == TW_VALUE_NONE && partial ? pieces(node, edge.output, depth) : value;
 }
 

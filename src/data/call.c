@@ -133,7 +133,7 @@ static bool by_chance(const tw__node *node)
     int first = node->op == &tw__op_ShuffleDatasetV3 ? 2 : node->op == &tw__op_RandomDatasetV2 ? 0 : -1;
     for (int i = 0; first >= 0 && i < 2; i++) {
         const tw__node *seed = node->inputs[first + i].node;
-        const tw_tensor *value = seed->op == &tw__op_Const ? tw__attr_find(seed->op, seed->attrs, "value")->tensor : NULL;
+        const tw_tensor *value = tw__node_constant(seed);
         if (!value || tw_tensor_int_at(value, 0) != 0)
             return false;
     }

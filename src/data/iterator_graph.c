@@ -198,7 +198,7 @@ TW_OP(IteratorFromStringHandleV2,
 /* Whether what a node gives can be had again by calling it again. */
 static tw_status check_copied(const tw__node *node)
 {
-    if (node->op == &tw__op_Placeholder)
+    if (tw__node_is(node, TW_ROLE_PLACEHOLDER))
         return tw__fail(TW_VALUE_ERROR, "Cannot capture a placeholder (name:%s, type:%s) by value.", node->name, node->op->name);
     bool makes_dataset = strstr(node->op->name, "Dataset") || strstr(node->op->name, "SeedGenerator");
     if (node->op->free_state || (node->op->stateful && !makes_dataset))

@@ -27,7 +27,7 @@ static tw_status lift_node(lifting *l, const tw__node *node)
     if (!out)
         return TW_RESOURCE_EXHAUSTED;
     l->values[node->id] = out;
-    if (node->op == &tw__op_Placeholder) {
+    if (tw__node_is(node, TW_ROLE_PLACEHOLDER)) {
         tw_tensor *outside = captured(l->graph, node); /* tw__can_lift saw to it that there is one */
         out[0] = outside->node ? tw__lift(outside) : tw_retain(outside);
         return out[0] ? TW_OK : tw__error_status();
@@ -58,7 +58,7 @@ static bool reads_changed(const tw__graph *graph, const tw__node *node)
 /* The node keeps what stands above it from being lifted: an argument, a variable without a value, a read of what the graph changed. */
 static bool is_open(const tw__graph *graph, const tw__node *node)
 {
-    if (node->op != &tw__op_Placeholder)
+    if (!tw__node_is(node, TW_ROLE_PLACEHOLDER))
         return reads_changed(graph, node);
     const tw_tensor *outside = captured(graph, node);
     if (!outside)

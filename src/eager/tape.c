@@ -182,7 +182,7 @@ void tw__tape_free(tw_tape *tape)
 /* Whether it gives what it gets: slices need not be made dense for it. */
 static bool hands_on(const tw_op *op)
 {
-    return op == &tw__op_ReadVariableOp || op == &tw__op_Identity;
+    return op->role == TW_ROLE_READ || op == &tw__op_Identity;
 }
 
 tw_status tw__gradient_call(tw__gradient *g, tw_object *own)

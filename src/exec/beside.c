@@ -24,7 +24,7 @@ _Atomic int tw__inter_op_threads;
 static bool is_small_loop(const tw__node *node)
 {
     tw__body body;
-    if (node->op != &tw__op_StatelessWhile || !tw__loop_body(node, &body))
+    if (node->op->stateful || !tw__loop_body(node, &body))
         return false;
     for (size_t i = 0; i < body.graph->node_count; i++) {
         const tw__node *inner = body.graph->nodes[i];
@@ -46,17 +46,12 @@ static bool is_small_loop(const tw__node *node)
 
 static bool is_long_kernel(const tw__plan *plan, const tw__step *step)
 {
-    static const tw_op *const matrices[] = { &tw__op_Qr, &tw__op_Svd, &tw__op_Cholesky, &tw__op_SelfAdjointEigV2, &tw__op_MatrixInverse,
-                                             &tw__op_MatrixSolve };
     if (!step->input_count)
         return false;
     const tw_shape *shape = &plan->places[step->inputs[0]].shape;
     int64_t count = tw__place_count(plan, step->inputs[0]);
-    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
-        if (step->op == matrices[i])
-            return shape->rank == 2 && count >= matrix_elements;
-    }
-    return (step->op == &tw__op_TopKV2 || step->op == &tw__op_Unique) && shape->rank == 1 && count >= sorted_elements;
+    return (step->op->one_thread == TW_ONE_THREAD_MATRIX && shape->rank == 2 && count >= matrix_elements) ||
+           (step->op->one_thread == TW_ONE_THREAD_VECTOR && shape->rank == 1 && count >= sorted_elements);
 }
 
 static bool is_lane(const tw__plan *plan, const tw__step *step)

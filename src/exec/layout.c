@@ -36,22 +36,12 @@ static bool has_function(const tw__step *step)
 /* Neither keeps an input nor hands it on. */
 static bool lets_go(const tw__step *step)
 {
-    static const tw_op *const changing[] = { &tw__op_AssignAddVariableOp, &tw__op_AssignSubVariableOp };
-    if (step->run)
-        return true;
-    for (size_t i = 0; i < sizeof changing / sizeof *changing; i++) {
-        if (step->op == changing[i])
-            return true;
-    }
-    if (tw__starts_with(step->op->name, "ResourceApply") || tw__starts_with(step->op->name, "ResourceScatter"))
-        return true;
-    return step->known && !step->op->stateful && !has_function(step);
+    return step->run || step->op->lets_go || (step->known && !step->op->stateful && !has_function(step));
 }
 
 static bool shows_input(const tw__plan *plan, const tw__step *step)
 {
-    bool op = step->op == &tw__op_Reshape || step->op == &tw__op_ExpandDims || step->op == &tw__op_Squeeze;
-    if (!op || step->run)
+    if (!step->op->reshapes || step->run)
         return false;
     int64_t in = tw__place_count(plan, step->inputs[0]);
     bool constant = step->input_count == 1 || plan->places[step->inputs[1]].constant;

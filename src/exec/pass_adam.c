@@ -232,7 +232,7 @@ static bool order_is_right(const match *m, int end)
         begin = at < begin ? at : begin;
         if (step->op == &tw__op_AssignAddVariableOp)
             assign[which] = at;
-        else if (step->op == &tw__op_ReadVariableOp && at != now[which])
+        else if (step->op->role == TW_ROLE_READ && at != now[which])
             old[which] = at;
     }
     for (int which = 0; which < 2; which++) {

@@ -63,17 +63,6 @@ static bool is_plain(const tw__plan *plan, const tw__step *step)
     return dtype == TW_FLOAT32 || dtype == TW_FLOAT64;
 }
 
-static bool is_activation(const tw__step *step)
-{
-    static const tw_op *const ops[] = { &tw__op_Relu,     &tw__op_Relu6,    &tw__op_Tanh, &tw__op_Sigmoid,
-                                        &tw__op_Softplus, &tw__op_Softsign, &tw__op_Elu,  &tw__op_Selu };
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        if (step->op == ops[i])
-            return true;
-    }
-    return false;
-}
-
 /* Which input is the bias, a number for each of the last dimension, while the other is the result's shape; -1: none. */
 static int bias_input(const tw__plan *plan, const tw__step *step)
 {
@@ -101,7 +90,7 @@ static int32_t only_reader(const tw__uses *uses, const int32_t *reader, int32_t 
 /* The step shows the same elements under a shape with the same last dimension. */
 static bool keeps_channels(const tw__plan *plan, const tw__step *step)
 {
-    if (step->gone || step->run || (step->op != &tw__op_Reshape && step->op != &tw__op_Squeeze))
+    if (step->gone || step->run || !step->op->reshapes)
         return false;
     const tw_shape *from = &plan->places[step->inputs[0]].shape, *to = &plan->places[step->outputs[0]].shape;
     return tw__shape_known(to) && to->rank >= 1 && from->dims[from->rank - 1] == to->dims[to->rank - 1];
@@ -185,7 +174,7 @@ tw_status tw__pass_epilogue(tw__plan *plan)
         else
             bias = -1;
         int activation = only_reader(&uses, reader, place);
-        if (activation >= 0 && (!is_plain(plan, &plan->steps[activation]) || !is_activation(&plan->steps[activation])))
+        if (activation >= 0 && (!is_plain(plan, &plan->steps[activation]) || !plan->steps[activation].op->activates))
             activation = -1;
         if (bias >= 0 || activation >= 0)
             status = join(plan, s, reshape, bias, activation, bias_at);

@@ -27,19 +27,13 @@ static bool is_small(const tw__draft *draft, const tw__node *node)
     return bytes <= fold_bytes_limit;
 }
 
-/* Ops that ask for the shapes of their inputs alone. */
-static bool asks_shapes(const tw_op *op)
-{
-    return op == &tw__op_Shape || op == &tw__op_ShapeN || op == &tw__op_Size || op == &tw__op_Rank;
-}
-
 bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs)
 {
     tw__plan *plan = draft->plan;
     const tw_op *op = node->op;
     enum { MOST = 16 };
     tw_tensor stand_ins[MOST];
-    if (op->stateful || op->free_state || !op->compute || op == &tw__op_Placeholder || node->input_count == 0 || node->input_count > MOST ||
+    if (op->stateful || op->free_state || !op->compute || op->role == TW_ROLE_PLACEHOLDER || node->input_count == 0 || node->input_count > MOST ||
         node->output_count > MOST || tw__node_has_function(node) || !is_small(draft, node))
         return false;
     tw_tensor *values[MOST], *outputs[MOST] = { NULL };
@@ -48,7 +42,7 @@ bool tw__pass_fold(tw__draft *draft, const tw__node *node, const int32_t *inputs
         if (values[k])
             continue;
         int64_t count = tw__place_count(plan, inputs[k]);
-        if (!asks_shapes(op) || count < 0)
+        if (!op->asks_shapes || count < 0)
             return false;
         stand_ins[k] = (tw_tensor){ .dtype = plan->places[inputs[k]].dtype, .shape = plan->places[inputs[k]].shape, .count = count };
         values[k] = &stand_ins[k];

@@ -31,8 +31,8 @@ bool tw__pass_share_constant(tw__draft *draft, const tw__node *node, const tw_te
 
 bool tw__pass_share(tw__draft *draft, const tw__node *node, const int32_t *inputs)
 {
-    bool read = node->op == &tw__op_ReadVariableOp;
-    if ((node->op->stateful && !read) || node->op->free_state || node->op == &tw__op_Placeholder || tw__node_has_function(node))
+    bool read = tw__node_is(node, TW_ROLE_READ);
+    if ((node->op->stateful && !read) || node->op->free_state || tw__node_is(node, TW_ROLE_PLACEHOLDER) || tw__node_has_function(node))
         return false;
     for (int k = 0; k < node->output_count; k++) {
         if (node->out_dtypes[k] == TW_VARIANT)

@@ -137,13 +137,14 @@ static int32_t same_value(const tidying *t, const tw__step *step)
 {
     const tw_op *op = step->op;
     int32_t x = step->inputs[0], out = step->outputs[0];
-    if (op == &tw__op_Reshape || op == &tw__op_Cast)
+    if (op->reshapes || op->casts)
         return same_kind(t, x, out) ? x : -1;
-    if (op == &tw__op_Mul && is_all(place_of(t, x)->constant, 1) && same_kind(t, step->inputs[1], out))
-        return step->inputs[1];
-    bool by_one = op == &tw__op_Mul || op == &tw__op_RealDiv;
-    if ((by_one || op == &tw__op_Sub) && is_all(place_of(t, step->inputs[1])->constant, by_one ? 1 : 0) && same_kind(t, x, out))
-        return x;
+    if (op->neutral_right) {
+        int neutral = (int)op->neutral_right - 1;
+        if (op->commutes && is_all(place_of(t, x)->constant, neutral) && same_kind(t, step->inputs[1], out))
+            return step->inputs[1];
+        return is_all(place_of(t, step->inputs[1])->constant, neutral) && same_kind(t, x, out) ? x : -1;
+    }
     if (op != &tw__op_Transpose)
         return -1;
     int order[TW_MAX_RANK], before[TW_MAX_RANK], both[TW_MAX_RANK], rank = order_of(t, step, order);
@@ -177,13 +178,11 @@ static const tw__step *last_two(const tidying *t, int32_t place)
 
 static tw_status take_transposes(tidying *t, tw__step *step)
 {
-    bool matrices = step->op == &tw__op_MatMul;
-    if (!matrices && step->op != &tw__op_BatchMatMul && step->op != &tw__op_BatchMatMulV2)
-        return TW_OK;
+    const char *const *names = step->op->transposes;
     tw_dtype dtype = place_of(t, step->outputs[0])->dtype;
-    if (!matrices && (dtype == TW_COMPLEX64 || dtype == TW_COMPLEX128)) /* adj_x conjugates too */
+    bool conjugates = names[0] && tw__starts_with(names[0], "adj");
+    if (!names[0] || (conjugates && (dtype == TW_COMPLEX64 || dtype == TW_COMPLEX128)))
         return TW_OK;
-    static const char *const names[][2] = { { "adj_x", "adj_y" }, { "transpose_a", "transpose_b" } };
     const tw__op_signature *signature = tw__op_signature_of(step->op);
     int32_t inputs[] = { step->inputs[0], step->inputs[1] };
     flags *changed = NULL;
@@ -198,7 +197,7 @@ static tw_status take_transposes(tidying *t, tw__step *step)
             memcpy(changed->attrs, step->attrs, (size_t)signature->attr_count * sizeof *changed->attrs);
         }
         for (int i = 0; i < signature->attr_count; i++) {
-            if (strcmp(signature->attrs[i].name, names[matrices][k]) == 0)
+            if (strcmp(signature->attrs[i].name, names[k]) == 0)
                 changed->attrs[i].b = !changed->attrs[i].b;
         }
         inputs[k] = transpose->inputs[0];

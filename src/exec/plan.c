@@ -8,7 +8,7 @@ unsigned tw__exec_passes = ~0u;
 
 bool tw__op_reads_only(const tw_op *op)
 {
-    return op == &tw__op_ReadVariableOp || op == &tw__op_ResourceGather;
+    return op->role == TW_ROLE_READ || op->reads_rows;
 }
 
 /* ---- shapes ---- */
@@ -59,50 +59,37 @@ static void infer(tw__draft *draft, const tw__node *node, const int32_t *inputs)
         merge_shape(&out[k].shape, &out_shapes[k]);
 }
 
-/* Rows that make their outputs because they sometimes show the input; whether this call does is known. */
+/* Whether the kernel fills memory that was made for it. Of rows that make their outputs some only sometimes show their input. */
 static bool computes(const tw__plan *plan, const tw__step *step)
 {
-    const tw__place *in = step->input_count ? &plan->places[step->inputs[0]] : NULL;
-    if (step->op == &tw__op_AddN)
-        return step->input_count > 1;
-    if (step->op == &tw__op_Cast)
-        return in->dtype != plan->places[step->outputs[0]].dtype;
-    if (step->op == &tw__op_Transpose && plan->places[step->inputs[1]].constant && tw__place_count(plan, step->inputs[0]) > 0) {
-        const tw_tensor *order = plan->places[step->inputs[1]].constant;
-        for (int64_t i = 0, last = -1; order->count == in->shape.rank && i < order->count; i++) {
-            int64_t axis = tw_tensor_int_at(order, i);
-            axis += axis < 0 ? in->shape.rank : 0;
-            if (axis < 0 || axis >= in->shape.rank)
-                return false;
-            if (in->shape.dims[axis] == 1)
-                continue;
-            if (axis < last)
-                return true;
-            last = axis;
-        }
-        return false;
+    const tw_op *op = step->op;
+    const tw_shape *shapes[2] = { NULL };
+    tw_dtype dtypes[2] = { 0 };
+    tw_tensor *values[2] = { NULL };
+    if (!op->shows_input)
+        return !op->makes_outputs;
+    for (int i = 0; i < 2 && i < step->input_count; i++) {
+        const tw__place *place = &plan->places[step->inputs[i]];
+        shapes[i] = &place->shape;
+        dtypes[i] = place->dtype;
+        values[i] = place->constant;
     }
-    return !step->op->makes_outputs;
-}
-
-/* Integers that are elements to the op, not a shape or an axis. */
-static bool only_elements(const tw_op *op, int input)
-{
-    return (input == 1 && (op == &tw__op_SparseSoftmaxCrossEntropyWithLogits || op == &tw__op_GatherV2 || op == &tw__op_GatherNd)) ||
-           (input == 0 && op == &tw__op_OneHot);
+    tw_dtype out = plan->places[step->outputs[0]].dtype;
+    tw__inference call = { op, step->input_count, step->output_count, shapes, dtypes, values, step->attrs, NULL, &out };
+    return !op->shows_input(&call);
 }
 
 /* The shape function, which also checks, need not run again: all shapes are known, and the integers that it may ask for (axes, sizes: short
  * ones) are constants. */
 static bool shapes_known(const tw__plan *plan, const tw__step *step)
 {
-    bool asks = !step->op->unary && !step->op->binary && step->op != &tw__op_Cast;
+    bool asks = !step->op->unary && !step->op->binary;
     for (int i = 0; i < step->input_count; i++) {
         const tw__place *from = &plan->places[step->inputs[i]];
         if (!tw__shape_known(&from->shape))
             return false;
         bool is_short = tw__place_count(plan, step->inputs[i]) <= 2 * TW_MAX_RANK;
-        if (asks && is_short && !from->constant && tw__dtype_is_integer(from->dtype) && !only_elements(step->op, i))
+        if (asks && is_short && !from->constant && tw__dtype_is_integer(from->dtype) && !(i < 32 && step->op->elements >> i & 1))
             return false;
     }
     for (int i = 0; i < step->output_count; i++) {
@@ -163,7 +150,7 @@ static tw_status find_steps(tw__draft *draft, const tw__graph *graph, size_t nod
         if (!needed[i])
             continue;
         node = tw__node_form(node, needed[i]);
-        if (node->op == &tw__op_Const) {
+        if (tw__node_is(node, TW_ROLE_CONSTANT)) {
             tw_tensor *value = tw__attr_find(node->op, node->attrs, "value")->tensor;
             if (!(tw__exec_passes & TW_PASS_SHARE) || !tw__pass_share_constant(draft, node, value))
                 plan->places[draft->first_place[i]].constant = tw_retain(value);

@@ -10,10 +10,10 @@ bool tw__step_is_blind(const tw__plan *plan, const tw__step *step, int32_t like)
         return false;
     for (int k = 0; k < step->input_count; k++) {
         tw_dtype dtype = plan->places[step->inputs[k]].dtype;
-        if (dtype == TW_VARIANT || (dtype == TW_RESOURCE && step->op != &tw__op_ReadVariableOp))
+        if (dtype == TW_VARIANT || (dtype == TW_RESOURCE && step->op->role != TW_ROLE_READ))
             return false;
     }
-    if (step->op != &tw__op_ReadVariableOp)
+    if (step->op->role != TW_ROLE_READ)
         return true;
     const tw__place *seen = &plan->places[step->outputs[0]], *own = &plan->places[like];
     return seen->dtype != own->dtype ||

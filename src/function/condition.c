@@ -42,9 +42,9 @@ static int read_edge(tw__condition *c, const tw__function *f, tw__edge edge)
         if (f->inputs[i] == node)
             return node->out_shapes[0].rank == 0 ? add(c, INPUT, i, 0) : -1;
     }
-    if (node->op == &tw__op_Identity)
+    if (node->op->forwards)
         return read_edge(c, f, node->inputs[0]);
-    if (node->op == &tw__op_Const) {
+    if (tw__node_is(node, TW_ROLE_CONSTANT)) {
         const tw_tensor *value = tw__attr_find(node->op, node->attrs, "value")->tensor;
         return value->shape.rank == 0 ? add(c, NUMBER, number_of(value), 0) : -1;
     }

@@ -86,7 +86,7 @@ static tw_status gather_effects(tw__graph *graph)
     tw__node *gathered = NULL;
     for (size_t i = 0, count = graph->node_count; i < count; i++) {
         tw__node *node = graph->nodes[i];
-        if (node->op != &tw__op_ReadVariableOp && (!node->op->stateful || node->op->free_state || node->op == &tw__op_VarHandleOp))
+        if (!tw__node_is(node, TW_ROLE_READ) && (!node->op->stateful || node->op->free_state || tw__node_is(node, TW_ROLE_VARIABLE)))
             continue;
         if (!gathered && !(gathered = tw__graph_add(graph, &tw__op_NoOp, NULL, NULL, 0, NULL, 0, NULL, NULL, 0)))
             return tw__error_status();

@@ -212,11 +212,11 @@ static tw_status plan_stacks(loop_form *form)
 static bool is_counted(const tw__node *node, const tw__function *body)
 {
     const tw__node *first = node->inputs[0].node, *next = body->outputs[0].node;
-    if (first->op != &tw__op_Const || next->op != &tw__op_AddV2 || first->out_dtypes[0] != TW_INT32 || next->inputs[0].node != body->inputs[0])
+    if (!tw__node_is(first, TW_ROLE_CONSTANT) || next->op != &tw__op_AddV2 || first->out_dtypes[0] != TW_INT32 || next->inputs[0].node != body->inputs[0])
         return false;
     const tw__node *step = next->inputs[1].node;
     const tw_tensor *from = tw__attr_find(first->op, first->attrs, "value")->tensor;
-    const tw_tensor *by = step->op == &tw__op_Const ? tw__attr_find(step->op, step->attrs, "value")->tensor : NULL;
+    const tw_tensor *by = tw__node_constant(step);
     return by && from->count == 1 && by->count == 1 && tw_tensor_int_at(from, 0) == 0 && tw_tensor_int_at(by, 0) == 1;
 }
 

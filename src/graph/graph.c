@@ -256,7 +256,7 @@ tw__node *tw__graph_add(tw__graph *graph, const tw_op *op, const char *name, con
     node->out_dtypes = tw__alloc_array((size_t)output_count + 1, sizeof *node->out_dtypes);
     node->out_shapes = tw__alloc_array((size_t)output_count + 1, sizeof *node->out_shapes);
     void *block = tw__alloc(tw__attrs_bytes(attrs, attr_count));
-    const char *device = op == &tw__op_ReadVariableOp && !name ? NULL : tw__device_now(); /* a variable is read where it is */
+    const char *device = op->role == TW_ROLE_READ && !name ? NULL : tw__device_now(); /* a variable is read where it is */
     const char *beside = graph->lasting ? tw__colocation : NULL;
     if ((device && !(node->device = tw__strdup(device))) || (beside && !(node->colocation = tw__strdup(beside)))) {
         tw__free(block);
@@ -317,7 +317,7 @@ tw_status tw__node_follow(tw__node *node, tw__node *earlier)
 tw_tensor *tw__node_output(tw__node *node, int output)
 {
     tw_tensor *value = NULL;
-    if (node->op == &tw__op_Const)
+    if (tw__node_is(node, TW_ROLE_CONSTANT))
         value = tw__attr_find(node->op, node->attrs, "value")->tensor;
     return tw__tensor_symbolic(node->out_dtypes[output], &node->out_shapes[output], node->graph, node, output, value);
 }

@@ -56,6 +56,17 @@ struct tw__node {
     bool checks;         /* a check of numbers that was added to another node, its input (numerics.c): it is named after that */
 };
 
+/* What a node is (op.h, tw__role). */
+static inline bool tw__node_is(const tw__node *node, tw__role role)
+{
+    return node->op->role == role;
+}
+/* The value of a constant; NULL for other nodes. */
+static inline tw_tensor *tw__node_constant(const tw__node *node)
+{
+    return tw__node_is(node, TW_ROLE_CONSTANT) ? tw__attr_find(node->op, node->attrs, "value")->tensor : NULL;
+}
+
 /* Where in the program something was made: lines as Python's tracebacks have them, the outermost first. */
 typedef struct tw__origin {
     tw_object object;

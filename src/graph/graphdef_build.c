@@ -181,7 +181,7 @@ static tw_status take_inputs(tw__build *build, size_t index, work *w)
         }
         w->dtypes[i] = edge->node->out_dtypes[edge->output];
         w->shapes[i] = &edge->node->out_shapes[edge->output];
-        if (edge->node->op == &tw__op_Const)
+        if (tw__node_is(edge->node, TW_ROLE_CONSTANT))
             w->values[i] = tw__attr_find(edge->node->op, edge->node->attrs, "value")->tensor;
         w->input_count++;
     }
@@ -222,7 +222,7 @@ static tw_status add_node(tw__build *build, const tw__node_message *message, con
     int count = 0;
     TW_TRY(tw__op_resolve(op, w->dtypes, w->input_count, given->attrs, given->count, complete, w->out_dtypes, w->output_limit, &count));
     TW_TRY(check_types(signature, given, complete));
-    if (op == &tw__op_Const && complete[0].tensor->dtype != complete[1].type)
+    if (op->role == TW_ROLE_CONSTANT && complete[0].tensor->dtype != complete[1].type)
         return tw__fail(TW_INVALID_ARGUMENT, "a value of dtype %s where the attr dtype says %s", tw_dtype_name(complete[0].tensor->dtype),
                         tw_dtype_name(complete[1].type));
     for (int i = 0; i < count; i++)

@@ -239,7 +239,7 @@ char *tw__input_name(const tw_op *op, const tw_attr *attrs, int input)
 static bool is_all_axes(const tw__node *node, const tw__node *constant, const char *input)
 {
     int rank = node->inputs[0].node->out_shapes[node->inputs[0].output].rank;
-    const tw_tensor *value = constant->op == &tw__op_Const ? tw__attr_find(constant->op, constant->attrs, "value")->tensor : NULL;
+    const tw_tensor *value = tw__node_constant(constant);
     if (!value || strcmp(input, "reduction_indices") != 0 || value->shape.rank != 1 || value->dtype != TW_INT32 ||
         value->count != rank)
         return false;
@@ -255,13 +255,12 @@ static tw_status name_helpers(const tw__node *node, const char *scope)
 {
     for (int i = 0; i < node->input_count; i++) {
         tw__node *from = tw__node_checked(node->inputs[i].node);
-        bool read = from->op == &tw__op_ReadVariableOp;
+        bool read = tw__node_is(from, TW_ROLE_READ);
         if (!from->unnamed || (!from->helps && !read))
             continue;
         char *input = read ? tw__strdup("ReadVariableOp") : tw__input_name(node->op, node->attrs, i);
         char *inside = tw__format("%s/", node->name);
-        bool before = is_all_axes(node, from, input ? input : "") || node->op == &tw__op_AssignVariableOp ||
-                      node->op == &tw__op_AssignAddVariableOp || node->op == &tw__op_AssignSubVariableOp;
+        bool before = is_all_axes(node, from, input ? input : "") || tw__node_is(node, TW_ROLE_ASSIGN);
         tw_status status = !input || !inside ? TW_RESOURCE_EXHAUSTED
                            : before && !read ? name_inside(from, scope, "Const") /* which TensorFlow makes before the call */
                                              : name_inside(from, inside, input);
@@ -283,7 +282,7 @@ static tw_status name_rest(tw__naming naming, const char *scope)
             continue;
         if (!node->unnamed) {
             TW_TRY(name_helpers(node, scope));
-        } else if (!node->helps && node->op != &tw__op_ReadVariableOp) {
+        } else if (!node->helps && !tw__node_is(node, TW_ROLE_READ)) {
             TW_TRY(name_inside(node, scope, default_name(node->op)));
             TW_TRY(name_helpers(node, scope));
         }
@@ -306,14 +305,14 @@ static bool is_pending(const tw__naming *naming, const char *id, const char *nam
     size_t count = graph->node_count - naming->first;
     bool captured = count == 2 && graph->nodes[naming->first]->helps; /* its handle */
     const tw__node *node = count == 1 || captured ? graph->nodes[graph->node_count - 1] : NULL;
-    return node && node->op == &tw__op_ReadVariableOp && node->unnamed && !id && !name;
+    return node && tw__node_is(node, TW_ROLE_READ) && node->unnamed && !id && !name;
 }
 
 void tw__graph_settle(tw__graph *graph)
 {
     for (size_t i = graph->pending ? graph->pending - 1 : graph->node_count; i < graph->node_count; i++) {
         tw__node *node = graph->nodes[i];
-        if (!node->unnamed || node->op != &tw__op_ReadVariableOp)
+        if (!node->unnamed || !tw__node_is(node, TW_ROLE_READ))
             continue;
         if (name_inside(node, tw__scope(), default_name(node->op)) != TW_OK || name_helpers(node, tw__scope()) != TW_OK)
             tw_clear_error(); /* it has no name then */

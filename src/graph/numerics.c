@@ -240,10 +240,10 @@ tw_status tw__numerics_trace(tw__node *node)
         return TW_OK;
     bool lasting = node->graph->lasting;
     for (int i = 0; i < node->input_count; i++) {
-        tw__node *from = node->inputs[i].node, *check = lasting && from->op == &tw__op_Placeholder ? tw__numerics_check_of(from, 0) : NULL;
+        tw__node *from = node->inputs[i].node, *check = lasting && tw__node_is(from, TW_ROLE_PLACEHOLDER) ? tw__numerics_check_of(from, 0) : NULL;
         if (check)
             TW_TRY(tw__node_follow(node, check));
-        if (!lasting && from->op == &tw__op_Const)
+        if (!lasting && tw__node_is(from, TW_ROLE_CONSTANT))
             TW_TRY(check_constant(from));
     }
     for (int i = 0; i < node->output_count; i++) {

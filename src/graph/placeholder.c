@@ -15,7 +15,7 @@ static tw_status placeholder_compute(tw__kernel *kernel)
 
 TW_OP(Placeholder,
     .outputs = "output: dtype", .attrs = "dtype: type, shape: shape = unknown",
-    .shape = placeholder_shape, .compute = placeholder_compute, .makes_outputs = true,
+    .shape = placeholder_shape, .compute = placeholder_compute, .makes_outputs = true, .role = TW_ROLE_PLACEHOLDER,
     .doc = "A value that the caller of the graph feeds.");
 
 static tw_status default_shape(tw__inference *inference)

@@ -91,11 +91,11 @@ static void add_input(tw__text *text, const tw__inference *in, const tw_tensor *
         tw__text_format(text, input->node_output ? "%s:%d" : "%s", node->name, input->node_output);
         return;
     }
-    if (node && !node->helps && node->op != &tw__op_ReadVariableOp) { /* another node of the same call */
+    if (node && !node->helps && !tw__node_is(node, TW_ROLE_READ)) { /* another node of the same call */
         tw__text_add(text, node->op->name);
         return;
     }
-    bool read = node && node->op == &tw__op_ReadVariableOp;
+    bool read = node && tw__node_is(node, TW_ROLE_READ);
     char *own = read ? tw__strdup("ReadVariableOp") : tw__input_name(in->op, in->attrs, i);
     tw__text_format(text, "%s/%s", TW_NAME_MARK, own ? own : "");
     tw__free(own);

@@ -86,7 +86,21 @@ typedef enum tw__scoping {
     TW_SCOPE_ALWAYS,
 } tw__scoping;
 
-struct tw__wording; /* wording.h */
+/* The ops that graphs are held together by. */
+typedef enum tw__role {
+    TW_ROLE_NONE,
+    TW_ROLE_CONSTANT,
+    TW_ROLE_PLACEHOLDER, /* an argument, or what is captured */
+    TW_ROLE_VARIABLE,    /* the handle of a variable */
+    TW_ROLE_READ,        /* the value of a variable */
+    TW_ROLE_ASSIGN,      /* AssignVariableOp and its kin of sums */
+} tw__role;
+
+/* Kernels that use one thread, and from what sizes on they take long: such calls run side by side. */
+typedef enum tw__one_thread { TW_THREADS_ANY, TW_ONE_THREAD_MATRIX, TW_ONE_THREAD_VECTOR } tw__one_thread;
+
+struct tw__wording;      /* wording.h */
+struct tw__partial_call; /* partial.h */
 
 struct tw_op {
     const char *name;
@@ -96,6 +110,7 @@ struct tw_op {
     tw_status (*gradient)(tw__gradient *gradient);
     bool stateful;
     bool makes_outputs;            /* compute gives its outputs itself (views, values of variables): none are made beforehand */
+    bool reads_rows;               /* of a variable, and nothing else: such a call has no effects */
     bool reads_variable;           /* handles of trainable variables among the inputs are watched by tapes by themselves */
     const struct tw__unary *unary;   /* what compute is for floats, and nothing more: a loop over the elements (kernel/kernel.h), so that */
     const struct tw__binary *binary; /* the planner may run several such ops in one pass over memory */
@@ -110,6 +125,24 @@ struct tw_op {
     tw__scoping scope;
     bool (*words)(struct tw__wording *wording);               /* a graph's words for shapes that the shape function refuses; NULL: its own */
     tw_status (*graph_shape)(const tw__inference *inference); /* a check that graphs make after the shape function, and eager calls do not */
+    bool (*partial)(const struct tw__partial_call *call, tw_shape *elements); /* what is known of an integer vector that it makes */
+    tw__role role;
+    bool static_value;             /* known without a run if all inputs are (tf.get_static_value) */
+
+    /* What the planner asks. */
+    bool forwards;                 /* output i is input i */
+    bool reshapes;                 /* the elements of input 0 under another shape, in the same memory */
+    bool asks_shapes;              /* only the shapes of the inputs count, not their elements */
+    unsigned elements;             /* inputs, as bits, whose integers are never read by the shape function */
+    /* Whether this call's output is its input's memory, where `makes_outputs` leaves that open. Told of the first two inputs and of output 0. */
+    bool (*shows_input)(const tw__inference *inference);
+    bool lets_go;                  /* an op with effects that keeps no input and hands none on */
+    tw__one_thread one_thread;
+    unsigned neutral_right;        /* 1 + the number that changes nothing as the second operand; 0: none */
+    bool commutes;                 /* …and as the first one */
+    bool casts;                    /* the elements of input 0 as another dtype */
+    const char *transposes[2];     /* the attrs that transpose the operands of a product; "adj…" conjugates them too */
+    bool activates;                /* may end a product or convolution, on each element while it is in the cache */
     const char *doc;
 };
 

@@ -129,7 +129,7 @@ static tw_status add_variables(loading *l)
     for (size_t i = 0; status == TW_OK && i < l->graph->graph->node_count; i++) {
         tw__node *node = l->graph->graph->nodes[i];
         char name[24];
-        if (node->op != &tw__op_VarHandleOp)
+        if (!tw__node_is(node, TW_ROLE_VARIABLE))
             continue;
         tw_variable *variable = tw__session_variable(l->session, node);
         if (variable)

@@ -180,7 +180,7 @@ static void find_ready(const struct tw_partial_run *run, const tw__graph *graph,
 {
     for (size_t i = 0; i < run->node_count; i++) {
         const tw__node *node = graph->nodes[i];
-        ready[i] = run->needed[i] && !run->done[i] && node->op != &tw__op_Placeholder;
+        ready[i] = run->needed[i] && !run->done[i] && !tw__node_is(node, TW_ROLE_PLACEHOLDER);
         for (int k = 0; ready[i] && k < node->input_count; k++) {
             tw__edge from = node->inputs[k];
             int feed = place_of(run->feeds, run->feed_count, from);
@@ -267,7 +267,7 @@ static tw_status fill_step(struct tw_partial_run *run, const tw__graph *graph, c
     }
     s->value_count = s->fetch_count;
     for (size_t i = 0; i < run->node_count; i++) {
-        if (ready[i] && graph->nodes[i]->op->stateful && graph->nodes[i]->op != &tw__op_VarHandleOp)
+        if (ready[i] && graph->nodes[i]->op->stateful && !tw__node_is(graph->nodes[i], TW_ROLE_VARIABLE))
             s->fetches[s->fetch_count++] = (tw__fetch){ graph->nodes[i], -1 };
     }
     return TW_OK;

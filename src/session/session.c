@@ -130,7 +130,7 @@ tw__kernel_stream *tw__session_stream(void *of, const tw__node *node)
 
 static tw_tensor *bind(void *context, const tw__node *node, tw_tensor *outside)
 {
-    if (node->op != &tw__op_VarHandleOp)
+    if (!tw__node_is(node, TW_ROLE_VARIABLE))
         return tw_retain(outside);
     tw_string container = tw__attr_find(node->op, node->attrs, "container")->s, shared = tw__attr_find(node->op, node->attrs, "shared_name")->s;
     char *box = tw__strndup(container.size ? container.data : "", container.size);

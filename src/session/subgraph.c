@@ -80,7 +80,7 @@ static tw_tensor *captured_by(const tw__graph *graph, const tw__node *node)
 static tw_status copy_bound(copying *c, const tw__node *node)
 {
     tw_tensor *outside = captured_by(c->graph, node);
-    if (node->op == &tw__op_Placeholder && !outside)
+    if (tw__node_is(node, TW_ROLE_PLACEHOLDER) && !outside)
         return tw__fail(TW_INVALID_ARGUMENT, "You must feed a value for placeholder tensor '%s' with dtype %s%s%s\n\t [[{{node %s}}]]", node->name,
                         tw__dtype_text(node->out_dtypes[0]), node->out_shapes[0].rank <= 0 ? "" : " and shape ",
                         node->out_shapes[0].rank <= 0 ? "" : tw__shape_text(&node->out_shapes[0]), node->name);
@@ -94,7 +94,7 @@ static tw_status copy_bound(copying *c, const tw__node *node)
 
 static tw_status copy_node(copying *c, const tw__node *node)
 {
-    if (node->op == &tw__op_Placeholder || node->op == &tw__op_VarHandleOp)
+    if (tw__node_is(node, TW_ROLE_PLACEHOLDER) || tw__node_is(node, TW_ROLE_VARIABLE))
         return copy_bound(c, node);
     tw__edge few[16], *edges = node->input_count <= 16 ? few : tw__alloc_array((size_t)node->input_count, sizeof *edges);
     if (!edges)

@@ -2,6 +2,7 @@
 #include "base/pause.h"
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/partial.h"
 #include "op/wording.h"
 #include "rows.h"
 
@@ -175,9 +176,22 @@ static bool concat_words(tw__wording *w)
     return false;
 }
 
+static bool concat_partial(const tw__partial_call *call, tw_shape *elements)
+{
+    elements->rank = 0;
+    for (int i = 0; i + 1 < call->input_count; i++) {
+        tw_shape part;
+        if (!call->vector(call, i, &part) || elements->rank + part.rank > TW_MAX_RANK)
+            return false;
+        memcpy(elements->dims + elements->rank, part.dims, (size_t)part.rank * sizeof *part.dims);
+        elements->rank += part.rank;
+    }
+    return true;
+}
+
 TW_OP(ConcatV2,
     .inputs = "values: N * T, axis: Tidx", .outputs = "output: T", .attrs = "N: int >= 2, T: type, Tidx: {int32, int64} = int32",
-    .shape = concat_shape, .compute = concat_compute, .gradient = concat_gradient, .words = concat_words, .node_name = "concat",
+    .shape = concat_shape, .compute = concat_compute, .gradient = concat_gradient, .words = concat_words, .node_name = "concat", .static_value = true, .partial = concat_partial,
     .doc = "Joins tensors along an axis.");
 
 /* ---- ConcatOffset ---- */
@@ -305,9 +319,19 @@ static bool pack_words(tw__wording *w)
     return false;
 }
 
+static bool pack_partial(const tw__partial_call *call, tw_shape *elements)
+{
+    if (call->input_count > TW_MAX_RANK || call->shape(call, 0)->rank != 0)
+        return false;
+    elements->rank = call->input_count;
+    for (int i = 0; i < call->input_count; i++)
+        elements->dims[i] = tw__partial_number(call, i);
+    return true;
+}
+
 TW_OP(Pack,
     .inputs = "values: N * T", .outputs = "output: T", .attrs = "N: int >= 1, T: type, axis: int = 0",
-    .shape = pack_shape, .compute = pack_compute, .gradient = pack_gradient, .words = pack_words, .node_name = "stack", .scope = TW_SCOPE_ALWAYS,
+    .shape = pack_shape, .compute = pack_compute, .gradient = pack_gradient, .words = pack_words, .node_name = "stack", .scope = TW_SCOPE_ALWAYS, .static_value = true, .partial = pack_partial,
     .doc = "Stacks tensors along a new axis.");
 
 /* ---- Unpack ---- */
@@ -403,5 +427,5 @@ static bool unpack_words(tw__wording *w)
 
 TW_OP(Unpack,
     .inputs = "value: T", .outputs = "output: num * T", .attrs = "num: int >= 0, T: type, axis: int = 0",
-    .shape = unpack_shape, .compute = unpack_compute, .gradient = unpack_gradient, .makes_outputs = true, .words = unpack_words, .node_name = "unstack",
+    .shape = unpack_shape, .compute = unpack_compute, .gradient = unpack_gradient, .makes_outputs = true, .words = unpack_words, .node_name = "unstack", .static_value = true,
     .doc = "Takes a tensor apart along an axis.");

@@ -24,7 +24,7 @@ static tw_status const_compute(tw__kernel *kernel)
 
 TW_OP(Const,
     .outputs = "output: dtype", .attrs = "value: tensor, dtype: type",
-    .shape = const_shape, .compute = const_compute, .makes_outputs = true,
+    .shape = const_shape, .compute = const_compute, .makes_outputs = true, .role = TW_ROLE_CONSTANT,
     .doc = "A constant.");
 
 static tw_status fill_shape(tw__inference *inference)
@@ -62,5 +62,5 @@ static bool fill_words(tw__wording *w)
 
 TW_OP(Fill,
     .inputs = "dims: index_type, value: T", .outputs = "output: T", .attrs = "T: type, index_type: {int32, int64} = int32",
-    .shape = fill_shape, .compute = fill_compute, .gradient = fill_gradient, .words = fill_words,
+    .shape = fill_shape, .compute = fill_compute, .gradient = fill_gradient, .words = fill_words, .static_value = true,
     .doc = "A tensor of one value.");

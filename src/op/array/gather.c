@@ -282,7 +282,7 @@ static bool gather_words(tw__wording *w)
 TW_OP(GatherV2,
     .inputs = "params: Tparams, indices: Tindices, axis: Taxis", .outputs = "output: Tparams",
     .attrs = "batch_dims: int = 0, Tparams: type, Tindices: {int16, int32, int64}, Taxis: {int32, int64}",
-    .shape = gather_shape, .compute = gather_compute, .gradient = gather_gradient, .words = gather_words,
+    .shape = gather_shape, .compute = gather_compute, .gradient = gather_gradient, .words = gather_words, .elements = 1u << 1,
     .doc = "Slices of params along an axis, by index.");
 
 /* ---- ResourceGather ---- */
@@ -351,7 +351,7 @@ TW_OP(ResourceGather,
     .inputs = "resource: resource, indices: Tindices", .outputs = "output: dtype",
     .attrs = "batch_dims: int = 0, validate_indices: bool = true, dtype: type, Tindices: {int32, int64}",
     .shape = resource_shape, .compute = resource_compute, .gradient = resource_gradient, .stateful = true, .makes_outputs = true,
-    .reads_variable = true,
+    .reads_variable = true, .reads_rows = true,
     .doc = "Rows of a variable, by index.");
 
 /* ---- GatherNd ---- */
@@ -501,5 +501,5 @@ static bool gather_nd_words(tw__wording *w)
 TW_OP(GatherNd,
     .inputs = "params: Tparams, indices: Tindices", .outputs = "output: Tparams",
     .attrs = "Tparams: type, Tindices: {int16, int32, int64}",
-    .shape = nd_shape, .compute = nd_compute, .gradient = nd_gradient, .words = gather_nd_words,
+    .shape = nd_shape, .compute = nd_compute, .gradient = nd_gradient, .words = gather_nd_words, .elements = 1u << 1,
     .doc = "Slices of params, by indices over several leading dimensions.");

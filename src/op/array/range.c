@@ -115,7 +115,7 @@ static tw_status range_compute(tw__kernel *kernel)
 TW_OP(Range,
     .inputs = "start: Tidx, limit: Tidx, delta: Tidx", .outputs = "output: Tidx",
     .attrs = "Tidx: {bfloat16, half, float, double, int8, int16, int32, int64, uint16, uint32} = int32",
-    .shape = range_shape, .compute = range_compute, .node_name = "range",
+    .shape = range_shape, .compute = range_compute, .node_name = "range", .static_value = true,
     .doc = "start, start + delta, … before limit.");
 
 /* ---- LinSpace ---- */

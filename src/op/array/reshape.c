@@ -135,7 +135,7 @@ static bool reshape_words(tw__wording *w)
 
 TW_OP(Reshape,
     .inputs = "tensor: T, shape: Tshape", .outputs = "output: T", .attrs = "T: type, Tshape: {int32, int64} = int32",
-    .shape = reshape_shape, .compute = reshape_compute, .gradient = reshape_gradient, .makes_outputs = true, .words = reshape_words,
+    .shape = reshape_shape, .compute = reshape_compute, .gradient = reshape_gradient, .makes_outputs = true, .words = reshape_words, .reshapes = true,
     .doc = "The same elements under another shape; one dimension may be -1.");
 
 /* ---- ExpandDims ---- */
@@ -188,7 +188,7 @@ static bool expand_dims_words(tw__wording *w)
 
 TW_OP(ExpandDims,
     .inputs = "input: T, dim: Tdim", .outputs = "output: T", .attrs = "T: type, Tdim: {int32, int64} = int32",
-    .shape = expand_shape, .compute = expand_compute, .gradient = reshape_gradient, .makes_outputs = true, .words = expand_dims_words,
+    .shape = expand_shape, .compute = expand_compute, .gradient = reshape_gradient, .makes_outputs = true, .words = expand_dims_words, .reshapes = true,
     .doc = "Puts in a dimension of one.");
 
 /* ---- Squeeze ---- */
@@ -236,5 +236,5 @@ static tw_status squeeze_compute(tw__kernel *kernel)
 
 TW_OP(Squeeze,
     .inputs = "input: T", .outputs = "output: T", .attrs = "T: type, squeeze_dims: list(int) >= 0 = []",
-    .shape = squeeze_shape, .compute = squeeze_compute, .gradient = reshape_gradient, .makes_outputs = true,
+    .shape = squeeze_shape, .compute = squeeze_compute, .gradient = reshape_gradient, .makes_outputs = true, .reshapes = true,
     .doc = "Takes out dimensions of one.");

@@ -123,7 +123,7 @@ static bool split_words(tw__wording *w)
 
 TW_OP(Split,
     .inputs = "split_dim: int32, value: T", .outputs = "output: num_split * T", .attrs = "num_split: int >= 1, T: type",
-    .shape = split_shape, .compute = split_compute, .gradient = split_gradient, .makes_outputs = true, .words = split_words, .node_name = "split",
+    .shape = split_shape, .compute = split_compute, .gradient = split_gradient, .makes_outputs = true, .words = split_words, .node_name = "split", .static_value = true,
     .doc = "Cuts a tensor into equal parts.");
 
 /* ---- SplitV ---- */

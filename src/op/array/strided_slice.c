@@ -5,6 +5,7 @@
  * dimensions of the input first (begin, size and step of each); the result's shape then takes in new axes and leaves out shrunk ones. */
 #include "kernel/copy.h"
 #include "op/array/array.h"
+#include "op/partial.h"
 #include "op/resource.h"
 #include "op/wording.h"
 #include "rows.h"
@@ -180,10 +181,39 @@ static bool strided_slice_words(tw__wording *w)
     return false;
 }
 
+/* Of a vector: begin, end and step of its one dimension, or one element. */
+static bool strided_slice_partial(const tw__partial_call *call, tw_shape *elements)
+{
+    tw_shape whole;
+    int64_t place[3];
+    for (int i = 0; i < 3; i++) {
+        const tw_tensor *value = call->constant(call, i + 1);
+        if (!value || value->count != 1 || (value->dtype != TW_INT32 && value->dtype != TW_INT64))
+            return false;
+        place[i] = tw_tensor_int_at(value, 0);
+    }
+    if (!call->vector(call, 0, &whole) || TW_ATTR(call, "ellipsis_mask")->i || TW_ATTR(call, "new_axis_mask")->i)
+        return false;
+    int64_t size = whole.rank, begin = place[0] < 0 ? place[0] + size : place[0], end = place[1] < 0 ? place[1] + size : place[1];
+    if (TW_ATTR(call, "shrink_axis_mask")->i & 1) {
+        *elements = TW_SHAPE(begin >= 0 && begin < size ? whole.dims[begin] : -1);
+        return true;
+    }
+    begin = TW_ATTR(call, "begin_mask")->i & 1 ? 0 : begin;
+    end = TW_ATTR(call, "end_mask")->i & 1 ? size : end;
+    if (place[2] != 1)
+        return false;
+    begin = begin < 0 ? 0 : begin > size ? size : begin;
+    end = end < begin ? begin : end > size ? size : end;
+    elements->rank = (int32_t)(end - begin);
+    memcpy(elements->dims, whole.dims + begin, (size_t)(end - begin) * sizeof *elements->dims);
+    return true;
+}
+
 TW_OP(StridedSlice,
     .inputs = "input: T, begin: Index, end: Index, strides: Index", .outputs = "output: T",
     .attrs = "T: type, Index: {int16, int32, int64}, " MASKS,
-    .shape = strided_shape, .compute = strided_compute, .gradient = strided_gradient, .makes_outputs = true, .words = strided_slice_words, .node_name = "strided_slice", .scope = TW_SCOPE_ALWAYS,
+    .shape = strided_shape, .compute = strided_compute, .gradient = strided_gradient, .makes_outputs = true, .words = strided_slice_words, .node_name = "strided_slice", .scope = TW_SCOPE_ALWAYS, .partial = strided_slice_partial,
     .doc = "A slice by begin, end and step, with ellipsis, new and shrunk axes.");
 
 /* ---- StridedSliceGrad ---- */

@@ -173,5 +173,5 @@ static bool one_hot_words(tw__wording *w)
 TW_OP(OneHot,
     .inputs = "indices: TI, depth: int32, on_value: T, off_value: T", .outputs = "output: T",
     .attrs = "axis: int = -1, T: type, TI: {uint8, int8, int32, int64} = int64",
-    .shape = one_hot_shape, .compute = one_hot_compute, .words = one_hot_words, .node_name = "one_hot",
+    .shape = one_hot_shape, .compute = one_hot_compute, .words = one_hot_words, .node_name = "one_hot", .elements = 1u << 0,
     .doc = "on_value where the place along the new axis is the index, else off_value.");

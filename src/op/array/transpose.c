@@ -101,9 +101,30 @@ static bool transpose_words(tw__wording *w)
     return false;
 }
 
+/* Whether the axes stay in their order, those of one element aside; also if the order is not known. */
+static bool transpose_shows(const tw__inference *inference)
+{
+    const tw_shape *in = inference->shapes[0];
+    const tw_tensor *order = inference->values[1];
+    if (!order || !tw__shape_known(in) || order->count != in->rank)
+        return true;
+    for (int64_t i = 0, last = -1; i < order->count; i++) {
+        int64_t axis = tw_tensor_int_at(order, i);
+        axis += axis < 0 ? in->rank : 0;
+        if (axis < 0 || axis >= in->rank || in->dims[axis] == 0)
+            return true;
+        if (in->dims[axis] == 1)
+            continue;
+        if (axis < last)
+            return false;
+        last = axis;
+    }
+    return true;
+}
+
 TW_OP(Transpose,
     .inputs = "x: T, perm: Tperm", .outputs = "y: T", .attrs = "T: type, Tperm: {int32, int64} = int32",
-    .shape = transpose_shape, .compute = transpose_compute, .gradient = transpose_gradient, .makes_outputs = true, .words = transpose_words, .node_name = "transpose", .scope = TW_SCOPE_ALWAYS,
+    .shape = transpose_shape, .compute = transpose_compute, .gradient = transpose_gradient, .makes_outputs = true, .words = transpose_words, .node_name = "transpose", .scope = TW_SCOPE_ALWAYS, .shows_input = transpose_shows,
     .doc = "Dimension i of the result is dimension perm[i] of x.");
 
 /* ---- InvertPermutation ---- */

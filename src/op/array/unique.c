@@ -243,7 +243,7 @@ static tw_status unique_compute(tw__kernel *kernel)
 
 TW_OP(Unique,
     .inputs = "x: T", .outputs = "y: T, idx: out_idx", .attrs = "T: type, out_idx: {int32, int64} = int32",
-    .shape = unique_shape, .compute = unique_compute, .no_gradient = true,
+    .shape = unique_shape, .compute = unique_compute, .no_gradient = true, .one_thread = TW_ONE_THREAD_VECTOR,
     .doc = "The different values of a vector, and where each element's value is among them.");
 
 /* ---- Bitcast ---- */

@@ -92,7 +92,7 @@ static tw_status cholesky_gradient(tw__gradient *g)
 }
 
 TW_OP(Cholesky, .inputs = "input: T", .outputs = "output: T", .attrs = "T: {" NUMBERS "}", .shape = cholesky_shape, .compute = cholesky_compute,
-    .gradient = cholesky_gradient, .words = tw__words_square, .doc = "The lower triangular L with L L^H = input, of each Hermitian positive definite matrix.");
+    .gradient = cholesky_gradient, .words = tw__words_square, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "The lower triangular L with L L^H = input, of each Hermitian positive definite matrix.");
 
 /* ---- Qr ---- */
 
@@ -178,7 +178,7 @@ static tw_status qr_gradient(tw__gradient *g)
 }
 
 TW_OP(Qr, .inputs = "input: T", .outputs = "q: T, r: T", .attrs = "full_matrices: bool = false, T: {" NUMBERS "}", .shape = qr_shape,
-    .compute = qr_compute, .gradient = qr_gradient, .doc = "Each matrix as orthogonal columns times an upper triangular matrix.");
+    .compute = qr_compute, .gradient = qr_gradient, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "Each matrix as orthogonal columns times an upper triangular matrix.");
 
 /* ---- SelfAdjointEigV2 ---- */
 
@@ -259,7 +259,7 @@ static tw_status eigh_gradient(tw__gradient *g)
 }
 
 TW_OP(SelfAdjointEigV2, .inputs = "input: T", .outputs = "e: T, v: T", .attrs = "compute_v: bool = true, T: {" NUMBERS "}", .shape = eigh_shape,
-    .compute = eigh_compute, .gradient = eigh_gradient, .doc = "Eigenvalues, ascending, and eigenvectors of each Hermitian matrix.");
+    .compute = eigh_compute, .gradient = eigh_gradient, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "Eigenvalues, ascending, and eigenvectors of each Hermitian matrix.");
 
 /* ---- Svd ---- */
 
@@ -362,4 +362,4 @@ static tw_status svd_gradient(tw__gradient *g)
 
 TW_OP(Svd, .inputs = "input: T", .outputs = "s: T, u: T, v: T",
     .attrs = "compute_uv: bool = true, full_matrices: bool = false, T: {" NUMBERS "}", .shape = svd_shape, .compute = svd_compute,
-    .gradient = svd_gradient, .doc = "Singular values, descending, and singular vectors of each matrix: input = u diag(s) v^H.");
+    .gradient = svd_gradient, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "Singular values, descending, and singular vectors of each matrix: input = u diag(s) v^H.");

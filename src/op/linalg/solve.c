@@ -150,7 +150,7 @@ static tw_status inverse_gradient(tw__gradient *g)
 }
 
 TW_OP(MatrixInverse, .inputs = "input: T", .outputs = "output: T", .attrs = "adjoint: bool = false, T: {" NUMBERS "}", .shape = inverse_shape,
-    .compute = inverse_compute, .gradient = inverse_gradient, .words = tw__words_square, .doc = "The inverse of each matrix, or of its adjoint.");
+    .compute = inverse_compute, .gradient = inverse_gradient, .words = tw__words_square, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "The inverse of each matrix, or of its adjoint.");
 
 static tw_status solve_shape(tw__inference *inference)
 {
@@ -203,7 +203,7 @@ static tw_status solve_gradient(tw__gradient *g)
 }
 
 TW_OP(MatrixSolve, .inputs = "matrix: T, rhs: T", .outputs = "output: T", .attrs = "adjoint: bool = false, T: {" NUMBERS "}",
-    .shape = solve_shape, .compute = solve_compute, .gradient = solve_gradient, .doc = "The solution of matrix x = rhs for each matrix.");
+    .shape = solve_shape, .compute = solve_compute, .gradient = solve_gradient, .one_thread = TW_ONE_THREAD_MATRIX, .doc = "The solution of matrix x = rhs for each matrix.");
 
 /* ---- triangular systems, whose batches broadcast ---- */
 

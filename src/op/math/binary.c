@@ -1,6 +1,7 @@
 /* Arithmetic of two tensors with broadcasting. Kernels are those of kernel/elementwise; every gradient is written in ops. */
 #include "kernel/kernel.h"
 #include "op/gradient.h"
+#include "op/partial.h"
 #include "rows.h"
 
 tw_status tw__binary_compute(tw__kernel *kernel, const tw__binary *operation)
@@ -174,10 +175,31 @@ TW_OP(Add, ROW, .attrs = "T: {" REALS_ ", uint8, int8, int16, int32, int64, " CO
     .compute = add_or_join_compute, .gradient = add_gradient,
     .doc = "x + y, element by element; strings are joined.");
 
-TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = add_compute, .binary = &tw__binary_add, .gradient = add_gradient, .node_name = "add", .scope = TW_SCOPE_ALWAYS,
+static int64_t add_sizes(int64_t a, int64_t b)
+{
+    int64_t result;
+    return __builtin_add_overflow(a, b, &result) || result > INT32_MAX ? -1 : result;
+}
+
+static bool add_partial(const tw__partial_call *call, tw_shape *elements)
+{
+    return tw__partial_pairs(call, elements, add_sizes);
+}
+
+TW_OP(AddV2, ROW, .attrs = ALL_NUMBERS, .compute = add_compute, .binary = &tw__binary_add, .gradient = add_gradient, .node_name = "add", .scope = TW_SCOPE_ALWAYS, .partial = add_partial,
     .doc = "x + y, element by element.");
 
-TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = subtract_compute, .binary = &tw__binary_subtract, .gradient = subtract_gradient, .node_name = "sub", .scope = TW_SCOPE_OPERATOR,
+static int64_t sub_sizes(int64_t a, int64_t b)
+{
+    return a >= b ? a - b : -1;
+}
+
+static bool sub_partial(const tw__partial_call *call, tw_shape *elements)
+{
+    return tw__partial_pairs(call, elements, sub_sizes);
+}
+
+TW_OP(Sub, ROW, .attrs = ALL_NUMBERS, .compute = subtract_compute, .binary = &tw__binary_subtract, .gradient = subtract_gradient, .node_name = "sub", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 0, .partial = sub_partial,
     .doc = "x - y, element by element.");
 
 /* ---- products ---- */
@@ -195,7 +217,18 @@ static tw_status multiply_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
-TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .binary = &tw__binary_multiply, .gradient = multiply_gradient, .node_name = "mul", .scope = TW_SCOPE_OPERATOR,
+static int64_t mul_sizes(int64_t a, int64_t b)
+{
+    int64_t result;
+    return __builtin_mul_overflow(a, b, &result) || result > INT32_MAX ? -1 : result;
+}
+
+static bool mul_partial(const tw__partial_call *call, tw_shape *elements)
+{
+    return tw__partial_pairs(call, elements, mul_sizes);
+}
+
+TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .binary = &tw__binary_multiply, .gradient = multiply_gradient, .node_name = "mul", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1, .commutes = true, .partial = mul_partial,
     .doc = "x * y, element by element.");
 
 static tw_status multiply_no_nan_gradient(tw__gradient *g)
@@ -248,7 +281,7 @@ static tw_status divide_no_nan_gradient(tw__gradient *g)
 TW_OP(Div, ROW, .attrs = ALL_NUMBERS, .compute = divide_compute, .gradient = divide_gradient,
     .doc = "x / y, element by element; integers are rounded towards zero.");
 
-TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binary = &tw__binary_divide, .gradient = real_divide_gradient, .node_name = "truediv", .scope = TW_SCOPE_OPERATOR,
+TW_OP(RealDiv, ROW, .attrs = ALL_NUMBERS, .compute = real_divide_compute, .binary = &tw__binary_divide, .gradient = real_divide_gradient, .node_name = "truediv", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1,
     .doc = "x / y of real or complex numbers, element by element.");
 
 TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_compute, .binary = &tw__binary_divide_no_nan, .gradient = divide_no_nan_gradient, .scope = TW_SCOPE_ALWAYS,
@@ -257,7 +290,17 @@ TW_OP(DivNoNan, ROW, .attrs = REALS_AND_COMPLEXES, .compute = divide_no_nan_comp
 TW_OP(TruncateDiv, ROW, .attrs = ALL_NUMBERS, .compute = truncate_divide_compute,
     .doc = "x / y rounded towards zero, element by element.");
 
-TW_OP(FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute, .node_name = "floordiv", .scope = TW_SCOPE_OPERATOR,
+static int64_t floor_div_sizes(int64_t a, int64_t b)
+{
+    return b ? a / b : -1;
+}
+
+static bool floor_div_partial(const tw__partial_call *call, tw_shape *elements)
+{
+    return tw__partial_pairs(call, elements, floor_div_sizes);
+}
+
+TW_OP(FloorDiv, ROW, .attrs = ALL_NUMBERS, .compute = floor_divide_compute, .node_name = "floordiv", .scope = TW_SCOPE_OPERATOR, .partial = floor_div_partial,
     .doc = "x / y rounded down, element by element.");
 
 static tw_status floor_modulo_gradient(tw__gradient *g)
@@ -308,10 +351,30 @@ static tw_status minimum_gradient(tw__gradient *g)
 }
 
 #define ORDERED "T: {" REALS_ ", int8, uint8, int16, uint16, int32, uint32, int64, uint64}"
-TW_OP(Maximum, ROW, .attrs = ORDERED, .compute = maximum_compute, .binary = &tw__binary_maximum, .gradient = maximum_gradient,
+static int64_t maximum_sizes(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool maximum_partial(const tw__partial_call *call, tw_shape *elements)
+{
+    return tw__partial_pairs(call, elements, maximum_sizes);
+}
+
+TW_OP(Maximum, ROW, .attrs = ORDERED, .compute = maximum_compute, .binary = &tw__binary_maximum, .gradient = maximum_gradient, .partial = maximum_partial,
     .doc = "The larger of x and y, element by element.");
 
-TW_OP(Minimum, ROW, .attrs = ORDERED, .compute = minimum_compute, .binary = &tw__binary_minimum, .gradient = minimum_gradient,
+static int64_t minimum_sizes(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool minimum_partial(const tw__partial_call *call, tw_shape *elements)
+{
+    return tw__partial_pairs(call, elements, minimum_sizes);
+}
+
+TW_OP(Minimum, ROW, .attrs = ORDERED, .compute = minimum_compute, .binary = &tw__binary_minimum, .gradient = minimum_gradient, .partial = minimum_partial,
     .doc = "The smaller of x and y, element by element.");
 
 static tw_status squared_difference_gradient(tw__gradient *g)

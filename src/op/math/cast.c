@@ -33,9 +33,14 @@ static tw_status cast_gradient(tw__gradient *g)
     return tw__grad_status(g);
 }
 
+static bool cast_shows(const tw__inference *inference)
+{
+    return inference->dtypes[0] == inference->out_dtypes[0];
+}
+
 TW_OP(Cast,
     .inputs = "x: SrcT", .outputs = "y: DstT", .attrs = "SrcT: type, DstT: type, Truncate: bool = false",
-    .shape = tw_shape_same, .compute = cast_compute, .gradient = cast_gradient, .makes_outputs = true, .scope = TW_SCOPE_ALWAYS,
+    .shape = tw_shape_same, .compute = cast_compute, .gradient = cast_gradient, .makes_outputs = true, .scope = TW_SCOPE_ALWAYS, .static_value = true, .elements = ~0u, .shows_input = cast_shows, .casts = true,
     .doc = "x as another dtype.");
 
 /* ---- identities: a tensor of its own over the same memory ---- */
@@ -64,14 +69,14 @@ static tw_status hand_back(tw__gradient *g)
     return TW_OK;
 }
 
-#define HAND_ON .shape = each_shape, .compute = hand_on, .makes_outputs = true
-TW_OP(Identity, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .gradient = hand_back,
+#define HAND_ON .shape = each_shape, .compute = hand_on, .makes_outputs = true, .forwards = true
+TW_OP(Identity, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .gradient = hand_back, .static_value = true,
     .doc = "The input itself.");
 TW_OP(IdentityN, .inputs = "input: T", .outputs = "output: T", .attrs = "T: list(type) >= 1", HAND_ON, .gradient = hand_back,
     .doc = "The inputs themselves.");
 TW_OP(Snapshot, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .gradient = hand_back,
     .doc = "The input as it is now.");
-TW_OP(StopGradient, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON,
+TW_OP(StopGradient, .inputs = "input: T", .outputs = "output: T", .attrs = "T: type", HAND_ON, .static_value = true,
     .doc = "The input itself; no gradient goes through.");
 
 static tw_status prevent_gradient(tw__gradient *g)

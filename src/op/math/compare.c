@@ -85,8 +85,8 @@ static tw_status not_equal_compute(tw__kernel *kernel)
 #define EQUALITY                                                        \
     .inputs = "x: T, y: T", .outputs = "z: bool", .shape = equality_shape, \
     .attrs = "T: type, incompatible_shape_error: bool = true"
-TW_OP(Equal, EQUALITY, .compute = equal_compute, .words = tw__words_binary, .doc = "Whether x and y are equal, element by element.");
-TW_OP(NotEqual, EQUALITY, .compute = not_equal_compute, .words = tw__words_binary, .doc = "Whether x and y differ, element by element.");
+TW_OP(Equal, EQUALITY, .compute = equal_compute, .words = tw__words_binary, .static_value = true, .doc = "Whether x and y are equal, element by element.");
+TW_OP(NotEqual, EQUALITY, .compute = not_equal_compute, .words = tw__words_binary, .static_value = true, .doc = "Whether x and y differ, element by element.");
 
 #define ORDER                                                               \
     .inputs = "x: T, y: T", .outputs = "z: bool", .shape = tw_shape_broadcast, \

@@ -95,7 +95,7 @@ TW_OP(MatMul,
     .inputs = "a: T, b: T", .outputs = "product: T",
     .attrs = "transpose_a: bool = false, transpose_b: bool = false, "
              "T: {bfloat16, half, float, double, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
-    .shape = matmul_shape, .compute = matmul_compute, .gradient = matmul_gradient, .words = mat_mul_words, .scope = TW_SCOPE_ALWAYS,
+    .shape = matmul_shape, .compute = matmul_compute, .gradient = matmul_gradient, .words = mat_mul_words, .scope = TW_SCOPE_ALWAYS, .transposes = { "transpose_a", "transpose_b" },
     .doc = "The product of two matrices.");
 
 /* ---- BatchMatMul ---- */
@@ -243,7 +243,7 @@ static tw_status batch_gradient(tw__gradient *gradient)
 TW_OP(BatchMatMul,
     .inputs = "x: T, y: T", .outputs = "output: T",
     .attrs = "T: {bfloat16, half, float, double, int32, int64, complex64, complex128}, adj_x: bool = false, adj_y: bool = false",
-    .shape = batch_shape_same, .compute = batch_compute, .gradient = batch_gradient,
+    .shape = batch_shape_same, .compute = batch_compute, .gradient = batch_gradient, .transposes = { "adj_x", "adj_y" },
     .doc = "The products of matrices in two batches of the same shape.");
 
 static bool batch_mat_mul_words(tw__wording *w)
@@ -255,7 +255,7 @@ TW_OP(BatchMatMulV2,
     .inputs = "x: T, y: T", .outputs = "output: T",
     .attrs = "T: {bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}, "
              "adj_x: bool = false, adj_y: bool = false",
-    .shape = batch_shape_broadcast, .compute = batch_compute, .gradient = batch_gradient, .words = batch_mat_mul_words, .scope = TW_SCOPE_ALWAYS,
+    .shape = batch_shape_broadcast, .compute = batch_compute, .gradient = batch_gradient, .words = batch_mat_mul_words, .scope = TW_SCOPE_ALWAYS, .transposes = { "adj_x", "adj_y" },
     .doc = "The products of matrices in two batches, which are broadcast.");
 
 TW_OP(BatchMatMulV3,

@@ -56,4 +56,4 @@ static tw_status check_gradient(tw__gradient *g)
     .compute = check_compute, .gradient = check_gradient, .makes_outputs = true, .stateful = true
 
 TW_OP(CheckNumerics, CHECK, .doc = "The input itself; an error if a value is infinite or not a number.");
-TW_OP(CheckNumericsV2, CHECK, .doc = "The input itself; an error that tells the signs if a value is infinite or not a number.");
+TW_OP(CheckNumericsV2, CHECK, .static_value = true, .doc = "The input itself; an error that tells the signs if a value is infinite or not a number.");

@@ -3,6 +3,7 @@
 #include "op/math/reduce.h"
 
 #include "kernel/reduce.h"
+#include "op/partial.h"
 #include "op/wording.h"
 #include "rows.h"
 
@@ -130,10 +131,19 @@ TW_OP(Mean,
     .shape = reduce_shape, .compute = mean_compute, .gradient = tw__mean_gradient, .words = reduction_words,
     .doc = "The mean over axes.");
 
+static bool prod_partial(const tw__partial_call *call, tw_shape *elements)
+{
+    tw_shape factors;
+    if (!call->scalar || !call->vector(call, 0, &factors))
+        return false;
+    *elements = TW_SHAPE(tw__partial_product(&factors));
+    return true;
+}
+
 TW_OP(Prod,
     .inputs = "input: T, reduction_indices: Tidx", .outputs = "output: T",
     .attrs = "keep_dims: bool = false, T: {" NUMBERS "}, Tidx: {int32, int64} = int32",
-    .shape = reduce_shape, .compute = prod_compute, .gradient = tw__prod_gradient, .words = reduction_words,
+    .shape = reduce_shape, .compute = prod_compute, .gradient = tw__prod_gradient, .words = reduction_words, .partial = prod_partial,
     .doc = "The product over axes.");
 
 TW_OP(Max,

@@ -310,9 +310,14 @@ static tw_status add_n_gradient(tw__gradient *g)
     return TW_OK;
 }
 
+static bool add_n_shows(const tw__inference *inference)
+{
+    return inference->input_count == 1;
+}
+
 TW_OP(AddN,
     .inputs = "inputs: N * T", .outputs = "sum: T", .attrs = "N: int >= 1, T: " NUMBERS ", variant}",
-    .shape = add_n_shape, .compute = add_n_compute, .gradient = add_n_gradient,
+    .shape = add_n_shape, .compute = add_n_compute, .gradient = add_n_gradient, .shows_input = add_n_shows,
     .doc = "The sum of all inputs, element by element.");
 
 /* ---- BroadcastGradientArgs ---- */

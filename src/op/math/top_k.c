@@ -276,7 +276,7 @@ TW_OP(TopKV2,
     .inputs = "input: T, k: Tk", .outputs = "values: T, indices: index_type",
     .attrs = "sorted: bool = true, T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}, "
              "Tk: {int16, int32, int64} = int32, index_type: {int16, int32, int64} = int32",
-    .shape = top_shape, .compute = top_compute, .gradient = top_gradient, .words = top_k_words,
+    .shape = top_shape, .compute = top_compute, .gradient = top_gradient, .words = top_k_words, .one_thread = TW_ONE_THREAD_VECTOR,
     .doc = "The k greatest elements of each row, in falling order, and where they stand.");
 
 /* ---- InTopKV2 ---- */

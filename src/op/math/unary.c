@@ -91,8 +91,8 @@ TW_OP(Cosh, ROW, .attrs = NUMBERS, .compute = cosh_compute, .unary = &tw__unary_
 TW_OP(Asinh, ROW, .attrs = NUMBERS, .compute = asinh_compute, .unary = &tw__unary_asinh, .gradient = asinh_gradient, .doc = "The inverse of hyperbolic sine.");
 TW_OP(Acosh, ROW, .attrs = NUMBERS, .compute = acosh_compute, .unary = &tw__unary_acosh, .gradient = acosh_gradient, .doc = "The inverse of hyperbolic cosine.");
 TW_OP(Atanh, ROW, .attrs = NUMBERS, .compute = atanh_compute, .unary = &tw__unary_atanh, .gradient = atanh_gradient, .doc = "The inverse of hyperbolic tangent.");
-TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tanh_compute, .unary = &tw__unary_tanh, .gradient = tanh_gradient, .doc = "The hyperbolic tangent.");
-TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient, .scope = TW_SCOPE_ALWAYS, .doc = "1 / (1 + exp(-x)).");
+TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tanh_compute, .unary = &tw__unary_tanh, .gradient = tanh_gradient, .activates = true, .doc = "The hyperbolic tangent.");
+TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient, .scope = TW_SCOPE_ALWAYS, .activates = true, .doc = "1 / (1 + exp(-x)).");
 TW_OP(Erf, ROW, .attrs = REALS, .compute = erf_compute, .unary = &tw__unary_erf, .gradient = erf_gradient, .doc = "The error function.");
 TW_OP(Erfc, ROW, .attrs = REALS, .compute = erfc_compute, .unary = &tw__unary_erfc, .gradient = erfc_gradient, .doc = "1 - erf(x).");
 TW_OP(Lgamma, ROW, .attrs = REALS, .compute = lgamma_compute, .unary = &tw__unary_lgamma, .gradient = lgamma_gradient,

@@ -115,7 +115,7 @@ static tw_status softplus_grad_gradient(tw__gradient *gradient)
 
 TW_OP(Relu,
     .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS ", qint8}",
-    .shape = tw_shape_same, .compute = relu_compute, .unary = &tw__unary_relu, .gradient = relu_gradient,
+    .shape = tw_shape_same, .compute = relu_compute, .unary = &tw__unary_relu, .gradient = relu_gradient, .activates = true,
     .doc = "max(features, 0).");
 
 TW_OP(ReluGrad,
@@ -125,7 +125,7 @@ TW_OP(ReluGrad,
 
 TW_OP(Relu6,
     .inputs = "features: T", .outputs = "activations: T", .attrs = "T: {" NUMBERS "}",
-    .shape = tw_shape_same, .compute = relu6_compute, .unary = &tw__unary_relu6, .gradient = relu6_gradient, .scope = TW_SCOPE_ALWAYS,
+    .shape = tw_shape_same, .compute = relu6_compute, .unary = &tw__unary_relu6, .gradient = relu6_gradient, .scope = TW_SCOPE_ALWAYS, .activates = true,
     .doc = "min(max(features, 0), 6).");
 
 TW_OP(Relu6Grad,
@@ -135,7 +135,7 @@ TW_OP(Relu6Grad,
 
 TW_OP(Elu,
     .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = elu_compute, .unary = &tw__unary_elu, .gradient = elu_gradient,
+    .shape = tw_shape_same, .compute = elu_compute, .unary = &tw__unary_elu, .gradient = elu_gradient, .activates = true,
     .doc = "exp(features) - 1 below 0, features above.");
 
 TW_OP(EluGrad,
@@ -145,7 +145,7 @@ TW_OP(EluGrad,
 
 TW_OP(Selu,
     .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = selu_compute, .unary = &tw__unary_selu, .gradient = selu_gradient,
+    .shape = tw_shape_same, .compute = selu_compute, .unary = &tw__unary_selu, .gradient = selu_gradient, .activates = true,
     .doc = "scale * alpha * (exp(features) - 1) below 0, scale * features above.");
 
 TW_OP(SeluGrad,
@@ -155,7 +155,7 @@ TW_OP(SeluGrad,
 
 TW_OP(Softplus,
     .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = softplus_compute, .unary = &tw__unary_softplus, .gradient = softplus_gradient,
+    .shape = tw_shape_same, .compute = softplus_compute, .unary = &tw__unary_softplus, .gradient = softplus_gradient, .activates = true,
     .doc = "log(exp(features) + 1), element by element.");
 
 TW_OP(SoftplusGrad,
@@ -165,7 +165,7 @@ TW_OP(SoftplusGrad,
 
 TW_OP(Softsign,
     .inputs = "features: T", .outputs = "activations: T", .attrs = REALS,
-    .shape = tw_shape_same, .compute = softsign_compute, .unary = &tw__unary_softsign, .gradient = softsign_gradient,
+    .shape = tw_shape_same, .compute = softsign_compute, .unary = &tw__unary_softsign, .gradient = softsign_gradient, .activates = true,
     .doc = "features / (abs(features) + 1).");
 
 TW_OP(SoftsignGrad,

@@ -108,7 +108,7 @@ static tw_status sparse_gradient(tw__gradient *gradient)
 TW_OP(SparseSoftmaxCrossEntropyWithLogits,
     .inputs = "features: T, labels: Tlabels", .outputs = "loss: T, backprop: T",
     .attrs = "T: {half, bfloat16, float, double}, Tlabels: {int32, int64} = int64",
-    .shape = sparse_shape, .compute = sparse_compute, .gradient = sparse_gradient,
+    .shape = sparse_shape, .compute = sparse_compute, .gradient = sparse_gradient, .elements = 1u << 1,
     .doc = "The cross-entropy of softmax(features) where each row's class is given by its number.");
 
 /* ---- probabilities ---- */

@@ -117,7 +117,7 @@ COMPUTE(min, &tw__binary_minimum)
 COMPUTE(max, &tw__binary_maximum)
 COMPUTE(update, NULL)
 
-#define SCATTER .inputs = "resource: resource, indices: Tindices, updates: dtype", .shape = tw_shape_none, .stateful = true
+#define SCATTER .inputs = "resource: resource, indices: Tindices, updates: dtype", .shape = tw_shape_none, .stateful = true, .lets_go = true
 #define NUMBERS                                                                                                                    \
     "dtype: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
     "complex128, half, uint32, uint64}, Tindices: {int32, int64}"

@@ -84,7 +84,7 @@ COMPUTE(max, false, TW__COMBINE_MAX)
 COMPUTE(min, false, TW__COMBINE_MIN)
 
 #define SCATTER                                                                                                    \
-    .inputs = "ref: resource, indices: Tindices, updates: T", .shape = tw_shape_none, .stateful = true,            \
+    .inputs = "ref: resource, indices: Tindices, updates: T", .shape = tw_shape_none, .stateful = true, .lets_go = true, \
     .attrs = "T: type, Tindices: {int32, int64}, use_locking: bool = true"
 TW_OP(ResourceScatterNdUpdate, SCATTER, .compute = update_compute, .doc = "Sets parts of a variable, by index.");
 TW_OP(ResourceScatterNdAdd, SCATTER, .compute = add_compute, .doc = "Adds to parts of a variable, by index.");

@@ -48,7 +48,7 @@ tw_status tw__update_apply(tw__kernel *kernel, const tw__update *step);
         return tw__update_apply(kernel, &s);                                                                                            \
     }
 
-#define STEP_ROW .shape = tw_shape_none, .stateful = true
+#define STEP_ROW .shape = tw_shape_none, .stateful = true, .lets_go = true
 #define T_ATTR                                                                                                                 \
     "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
     "complex128, half, uint32, uint64}, "

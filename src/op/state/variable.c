@@ -17,7 +17,7 @@ static tw_status handle_compute(tw__kernel *kernel)
 TW_OP(VarHandleOp,
     .outputs = "resource: resource",
     .attrs = "container: string = '', shared_name: string = '', debug_name: string = '', dtype: type, shape: shape, allowed_devices: list(string) = []",
-    .shape = tw_shape_scalar, .compute = handle_compute, .stateful = true,
+    .shape = tw_shape_scalar, .compute = handle_compute, .stateful = true, .role = TW_ROLE_VARIABLE,
     .doc = "A handle on a new variable without a value.");
 
 static tw_status read_shape(tw__inference *inference)
@@ -57,7 +57,7 @@ static tw_status read_gradient(tw__gradient *gradient)
 TW_OP(ReadVariableOp,
     .inputs = "resource: resource", .outputs = "value: dtype", .attrs = "dtype: type",
     .shape = read_shape, .compute = read_compute, .gradient = read_gradient, .stateful = true, .makes_outputs = true,
-    .reads_variable = true,
+    .reads_variable = true, .role = TW_ROLE_READ,
     .doc = "The value of a variable.");
 
 static tw_status assign_compute(tw__kernel *kernel)
@@ -68,7 +68,7 @@ static tw_status assign_compute(tw__kernel *kernel)
 
 TW_OP(AssignVariableOp,
     .inputs = "resource: resource, value: dtype", .attrs = "dtype: type, validate_shape: bool = false",
-    .shape = tw_shape_none, .compute = assign_compute, .stateful = true,
+    .shape = tw_shape_none, .compute = assign_compute, .stateful = true, .role = TW_ROLE_ASSIGN,
     .doc = "Sets a variable's value.");
 
 static tw_status change(tw__kernel *kernel, const tw__binary *operation)
@@ -108,12 +108,12 @@ static tw_status assign_sub_compute(tw__kernel *kernel)
 
 TW_OP(AssignAddVariableOp,
     .inputs = "resource: resource, value: dtype", .attrs = "dtype: type",
-    .shape = tw_shape_none, .compute = assign_add_compute, .stateful = true,
+    .shape = tw_shape_none, .compute = assign_add_compute, .stateful = true, .role = TW_ROLE_ASSIGN, .lets_go = true,
     .doc = "Adds to a variable's value.");
 
 TW_OP(AssignSubVariableOp,
     .inputs = "resource: resource, value: dtype", .attrs = "dtype: type",
-    .shape = tw_shape_none, .compute = assign_sub_compute, .stateful = true,
+    .shape = tw_shape_none, .compute = assign_sub_compute, .stateful = true, .role = TW_ROLE_ASSIGN, .lets_go = true,
     .doc = "Subtracts from a variable's value.");
 
 /* ---- questions and the end ---- */

@@ -14,18 +14,18 @@ static const tw_value unknown = { .kind = TW_VALUE_NONE };
 
 static tw_value value_of(tw__edge edge, bool partial, int depth);
 
-/* Shape, Size and Rank ask for the shape only. */
+/* Of an op that asks for the shape of its input only: Shape, Size, Rank. */
 static tw_value answer(const tw__node *node)
 {
-    const tw_shape *shape = &node->inputs[0].node->out_shapes[node->inputs[0].output];
-    bool rank = node->op == &tw__op_Rank;
-    if (rank ? shape->rank < 0 : !tw__shape_known(shape))
+    tw_shape elements;
+    tw__edge edge = { (tw__node *)node, 0 };
+    bool known = tw__partial_of_edges(&edge, 0, &elements);
+    for (int i = 0; known && i < elements.rank; i++)
+        known = elements.dims[i] >= 0;
+    if (!known)
         return unknown;
-    int64_t product = 1;
-    for (int i = 0; i < shape->rank; i++)
-        product *= shape->dims[i];
-    tw_auto tw_tensor *dims = node->op == &tw__op_Shape ? tw_tensor_new(TW_INT64, TW_SHAPE(shape->rank), shape->dims)
-                                                       : tw_tensor_new(TW_INT64, TW_SCALAR, &(int64_t){ rank ? shape->rank : product });
+    tw_shape shape = node->out_shapes[0].rank == 0 ? TW_SCALAR : TW_SHAPE(elements.rank);
+    tw_auto tw_tensor *dims = tw_tensor_new(TW_INT64, shape, elements.dims);
     return tw__value_of_tensor(dims ? tw__call(&tw__op_Cast, &dims, 1, &TW_A_TYPE("DstT", node->out_dtypes[0]), 1) : NULL);
 }
 
@@ -76,7 +76,7 @@ static tw_value pieces(const tw__node *node, int output, int depth)
         return list;
     }
     bool unpack = node->op == &tw__op_Unpack, split = node->op == &tw__op_Split;
-    bool same = node->op == &tw__op_Identity || node->op == &tw__op_StopGradient || node->op == &tw__op_CheckNumericsV2;
+    bool same = node->op->forwards || node->op == &tw__op_CheckNumericsV2;
     if (!unpack && !split && !same)
         return unknown;
     tw_value whole = value_of(node->inputs[split], true, depth + 1), axis = split ? value_of(node->inputs[0], false, depth + 1) : unknown;
@@ -98,7 +98,7 @@ static tw_value value_of(tw__edge edge, bool partial, int depth)
         return unknown;
     if (tw__node_is(node, TW_ROLE_CONSTANT))
         return tw__value_of_tensor(tw_retain(tw__attr_find(node->op, node->attrs, "value")->tensor));
-    if (node->op == &tw__op_Shape || node->op == &tw__op_Size || node->op == &tw__op_Rank)
+    if (node->op->asks_shapes && node->output_count == 1)
         return answer(node);
     tw_value value = node->op->static_value ? compute(node, edge.output, depth) : unknown;
     return value.kind == TW_VALUE_NONE && partial ? pieces(node, edge.output, depth) : value;

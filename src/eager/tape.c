@@ -182,7 +182,7 @@ void tw__tape_free(tw_tape *tape)
 /* Whether it gives what it gets: slices need not be made dense for it. */
 static bool hands_on(const tw_op *op)
 {
-    return op->role == TW_ROLE_READ || op == &tw__op_Identity;
+    return op->role == TW_ROLE_READ || (op->forwards && op->gradient);
 }
 
 tw_status tw__gradient_call(tw__gradient *g, tw_object *own)
@@ -266,7 +266,7 @@ static tw_status call_in_scope(tw__gradient *g, tw_object *own)
     TW_TRY(status);
     tw__graph *waiting = tw__naming_wait(NULL);
     bool before = tw__named_as_functions;
-    tw__named_as_functions = g->op == &tw__op_Mul || g->op == &tw__op_Square;
+    tw__named_as_functions = g->op->functions_in_gradient;
     status = tw__gradient_call(g, own);
     tw__named_as_functions = before;
     tw__naming_wait(waiting);

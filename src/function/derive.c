@@ -164,7 +164,7 @@ static tw_status call_gradient(walk *w, size_t i, tw_tensor **space, bool *wante
     char *name = w->lasting ? tw__format("%s_grad", node->name) : NULL;
     tw__part part = name ? tw__part_begin(NULL, name) : (tw__part){ 0 };
     bool before = tw__named_as_functions;
-    tw__named_as_functions = node->op == &tw__op_Mul || node->op == &tw__op_Square;
+    tw__named_as_functions = node->op->functions_in_gradient;
     tw_status status = tw__gradient_call(&g, node->gradient), named = tw__part_end(&part);
     tw__named_as_functions = before;
     status = status == TW_OK ? named : status;

@@ -228,7 +228,7 @@ static tw_status make_plan(tw__function *f)
 
 bool tw__call_body(const tw__node *node, tw__body *body)
 {
-    if (node->op != &tw__op_PartitionedCall && node->op != &tw__op_StatefulPartitionedCall)
+    if (!tw__node_is(node, TW_ROLE_CALL))
         return false;
     tw__function *f = tw__attr_find(node->op, node->attrs, "f")->func;
     if (!tw__is(f, &tw__function_class))
@@ -239,7 +239,7 @@ bool tw__call_body(const tw__node *node, tw__body *body)
 
 bool tw__loop_body(const tw__node *node, tw__body *body)
 {
-    tw__function *f = node->op == &tw__op_While || node->op == &tw__op_StatelessWhile ? tw__attr_find(node->op, node->attrs, "body")->func : NULL;
+    tw__function *f = tw__node_is(node, TW_ROLE_LOOP) ? tw__attr_find(node->op, node->attrs, "body")->func : NULL;
     if (!tw__is(f, &tw__function_class))
         return false;
     *body = (tw__body){ f->graph, f->inputs, f->input_count, f->outputs, f->output_count, f };

@@ -403,11 +403,11 @@ static tw_status call_gradient(tw__gradient *g)
 TW_OP(PartitionedCall,
     .inputs = "args: Tin", .outputs = "output: Tout",
     .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, f: func, config: string = '', config_proto: string = '', executor_type: string = ''",
-    .shape = call_shape, .compute = call_compute, .gradient = call_gradient, .makes_outputs = true, .reads_variable = true,
+    .shape = call_shape, .compute = call_compute, .gradient = call_gradient, .makes_outputs = true, .reads_variable = true, .role = TW_ROLE_CALL,
     .doc = "Calls a function that has no side effects.");
 
 TW_OP(StatefulPartitionedCall,
     .inputs = "args: Tin", .outputs = "output: Tout",
     .attrs = "Tin: list(type) >= 0, Tout: list(type) >= 0, f: func, config: string = '', config_proto: string = '', executor_type: string = ''",
-    .shape = call_shape, .compute = call_compute, .gradient = call_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true,
+    .shape = call_shape, .compute = call_compute, .gradient = call_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true, .role = TW_ROLE_CALL,
     .doc = "Calls a function that may have side effects.");

@@ -478,13 +478,13 @@ static tw_status while_gradient(tw__gradient *g)
 TW_OP(While,
     .inputs = "input: T", .outputs = "output: T",
     .attrs = "T: list(type) >= 0, cond: func, body: func, output_shapes: list(shape) = [], parallel_iterations: int = 10",
-    .shape = while_shape, .compute = while_compute, .gradient = while_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true, .node_name = "while",
+    .shape = while_shape, .compute = while_compute, .gradient = while_gradient, .makes_outputs = true, .reads_variable = true, .stateful = true, .node_name = "while", .role = TW_ROLE_LOOP, .input_names = "loop_counter,maximum_iterations",
     .doc = "Runs a function, which may have side effects, while another one gives true.");
 
 TW_OP(StatelessWhile,
     .inputs = "input: T", .outputs = "output: T",
     .attrs = "T: list(type) >= 0, cond: func, body: func, output_shapes: list(shape) = [], parallel_iterations: int = 10",
-    .shape = while_shape, .compute = while_compute, .gradient = while_gradient, .makes_outputs = true, .reads_variable = true, .node_name = "while",
+    .shape = while_shape, .compute = while_compute, .gradient = while_gradient, .makes_outputs = true, .reads_variable = true, .node_name = "while", .role = TW_ROLE_LOOP, .input_names = "loop_counter,maximum_iterations",
     .doc = "Runs a function while another one gives true.");
 
 /* ---- building ---- */

@@ -452,7 +452,7 @@ tw_status tw__graph_apply(tw__graph *graph, const tw_op *op, tw_tensor *const *i
             return tw__error_status();
         }
     }
-    if (op == &tw__op_Softmax || op == &tw__op_Sigmoid)
+    if (op->keeps_logits)
         outputs[0]->symbolic_input = tw_retain(inputs[0]);
     return TW_OK;
 }

@@ -111,8 +111,8 @@ _Thread_local bool tw__named_as_functions;
 /* A node that no function of a name made: an operator's. */
 static const char *default_name(const tw_op *op)
 {
-    if (tw__named_as_functions && op == &tw__op_Mul)
-        return "Mul";
+    if (tw__named_as_functions && op->scope == TW_SCOPE_OPERATOR)
+        return op->name;
     return op->node_name ? op->node_name : op->name;
 }
 
@@ -216,10 +216,13 @@ tw_status tw__node_rename(tw__node *node, const char *base)
 /* What a flat input is called: "y", or "values_1" in a list. */
 char *tw__input_name(const tw_op *op, const tw_attr *attrs, int input)
 {
-    if (op == &tw__op_StridedSlice && input > 0)
-        return input == 1 ? tw__strdup("stack") : tw__format("stack_%d", input - 1);
-    if ((op == &tw__op_While || op == &tw__op_StatelessWhile) && input < 2)
-        return tw__strdup(input ? "maximum_iterations" : "loop_counter");
+    const char *own = op->input_names;
+    for (int i = 0; own && i < input; i++) {
+        own = strchr(own, ',');
+        own += own != NULL;
+    }
+    if (own && *own && *own != ',')
+        return tw__strndup(own, strcspn(own, ","));
     const tw__op_signature *signature = tw__op_signature_of(op);
     int64_t at = 0;
     for (int i = 0; signature && i < signature->input_count; i++) {

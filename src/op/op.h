@@ -94,6 +94,8 @@ typedef enum tw__role {
     TW_ROLE_VARIABLE,    /* the handle of a variable */
     TW_ROLE_READ,        /* the value of a variable */
     TW_ROLE_ASSIGN,      /* AssignVariableOp and its kin of sums */
+    TW_ROLE_CALL,        /* of a function */
+    TW_ROLE_LOOP,
 } tw__role;
 
 /* Kernels that use one thread, and from what sizes on they take long: such calls run side by side. */
@@ -122,7 +124,10 @@ struct tw_op {
 
     /* What graphs ask of an op: no file outside of src/op knows ops by name for it. */
     const char *node_name;         /* what a node is called, if not by the op's own name */
+    const char *input_names;       /* what constants made for the inputs are called: ",stack,stack_1"; an empty one: as in `inputs` */
     tw__scoping scope;
+    bool functions_in_gradient;    /* TensorFlow's gradient calls functions ("Mul"), not operators ("mul") */
+    bool keeps_logits;             /* its output remembers its input, so that a loss may take that */
     bool (*words)(struct tw__wording *wording);               /* a graph's words for shapes that the shape function refuses; NULL: its own */
     tw_status (*graph_shape)(const tw__inference *inference); /* a check that graphs make after the shape function, and eager calls do not */
     bool (*partial)(const struct tw__partial_call *call, tw_shape *elements); /* what is known of an integer vector that it makes */

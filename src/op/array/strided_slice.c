@@ -213,7 +213,7 @@ static bool strided_slice_partial(const tw__partial_call *call, tw_shape *elemen
 TW_OP(StridedSlice,
     .inputs = "input: T, begin: Index, end: Index, strides: Index", .outputs = "output: T",
     .attrs = "T: type, Index: {int16, int32, int64}, " MASKS,
-    .shape = strided_shape, .compute = strided_compute, .gradient = strided_gradient, .makes_outputs = true, .words = strided_slice_words, .node_name = "strided_slice", .scope = TW_SCOPE_ALWAYS, .partial = strided_slice_partial,
+    .shape = strided_shape, .compute = strided_compute, .gradient = strided_gradient, .makes_outputs = true, .words = strided_slice_words, .node_name = "strided_slice", .scope = TW_SCOPE_ALWAYS, .partial = strided_slice_partial, .input_names = ",stack,stack_1,stack_2",
     .doc = "A slice by begin, end and step, with ellipsis, new and shrunk axes.");
 
 /* ---- StridedSliceGrad ---- */

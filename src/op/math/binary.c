@@ -228,7 +228,7 @@ static bool mul_partial(const tw__partial_call *call, tw_shape *elements)
     return tw__partial_pairs(call, elements, mul_sizes);
 }
 
-TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .binary = &tw__binary_multiply, .gradient = multiply_gradient, .node_name = "mul", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1, .commutes = true, .partial = mul_partial,
+TW_OP(Mul, ROW, .attrs = ALL_NUMBERS, .compute = multiply_compute, .binary = &tw__binary_multiply, .gradient = multiply_gradient, .node_name = "mul", .scope = TW_SCOPE_OPERATOR, .neutral_right = 1 + 1, .commutes = true, .partial = mul_partial, .functions_in_gradient = true,
     .doc = "x * y, element by element.");
 
 static tw_status multiply_no_nan_gradient(tw__gradient *g)

@@ -71,7 +71,7 @@ TW_OP(Neg, ROW, .attrs = SIGNED_NUMBERS, .compute = negate_compute, .unary = &tw
 TW_OP(Sign, ROW, .attrs = SIGNED_NUMBERS, .compute = sign_compute, .unary = &tw__unary_sign, .gradient = sign_gradient,
     .doc = "-1, 0 or 1 as the sign of x is; of complex numbers x / |x|, or 0.");
 TW_OP(Square, ROW, .attrs = "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}",
-    .compute = square_compute, .unary = &tw__unary_square, .gradient = square_gradient, .doc = "x * x.");
+    .compute = square_compute, .unary = &tw__unary_square, .gradient = square_gradient, .functions_in_gradient = true, .doc = "x * x.");
 TW_OP(Sqrt, ROW, .attrs = NUMBERS, .compute = sqrt_compute, .unary = &tw__unary_sqrt, .gradient = sqrt_gradient, .doc = "The square root.");
 TW_OP(Rsqrt, ROW, .attrs = NUMBERS, .compute = rsqrt_compute, .unary = &tw__unary_rsqrt, .gradient = rsqrt_gradient, .doc = "1 / sqrt(x).");
 TW_OP(Reciprocal, ROW, .attrs = SIGNED_NUMBERS, .compute = reciprocal_compute, .unary = &tw__unary_reciprocal, .gradient = reciprocal_gradient, .doc = "1 / x.");
@@ -92,7 +92,7 @@ TW_OP(Asinh, ROW, .attrs = NUMBERS, .compute = asinh_compute, .unary = &tw__unar
 TW_OP(Acosh, ROW, .attrs = NUMBERS, .compute = acosh_compute, .unary = &tw__unary_acosh, .gradient = acosh_gradient, .doc = "The inverse of hyperbolic cosine.");
 TW_OP(Atanh, ROW, .attrs = NUMBERS, .compute = atanh_compute, .unary = &tw__unary_atanh, .gradient = atanh_gradient, .doc = "The inverse of hyperbolic tangent.");
 TW_OP(Tanh, ROW, .attrs = NUMBERS, .compute = tanh_compute, .unary = &tw__unary_tanh, .gradient = tanh_gradient, .activates = true, .doc = "The hyperbolic tangent.");
-TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient, .scope = TW_SCOPE_ALWAYS, .activates = true, .doc = "1 / (1 + exp(-x)).");
+TW_OP(Sigmoid, ROW, .attrs = NUMBERS, .compute = sigmoid_compute, .unary = &tw__unary_sigmoid, .gradient = sigmoid_gradient, .scope = TW_SCOPE_ALWAYS, .activates = true, .keeps_logits = true, .doc = "1 / (1 + exp(-x)).");
 TW_OP(Erf, ROW, .attrs = REALS, .compute = erf_compute, .unary = &tw__unary_erf, .gradient = erf_gradient, .doc = "The error function.");
 TW_OP(Erfc, ROW, .attrs = REALS, .compute = erfc_compute, .unary = &tw__unary_erfc, .gradient = erfc_gradient, .doc = "1 - erf(x).");
 TW_OP(Lgamma, ROW, .attrs = REALS, .compute = lgamma_compute, .unary = &tw__unary_lgamma, .gradient = lgamma_gradient,

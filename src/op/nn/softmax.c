@@ -60,7 +60,7 @@ static tw_status log_softmax_gradient(tw__gradient *gradient)
 
 TW_OP(Softmax,
     .inputs = "logits: T", .outputs = "softmax: T", .attrs = "T: {half, bfloat16, float, double}",
-    .shape = softmax_shape, .compute = softmax_compute, .gradient = softmax_gradient,
+    .shape = softmax_shape, .compute = softmax_compute, .gradient = softmax_gradient, .keeps_logits = true,
     .doc = "exp(logits) / sum(exp(logits)) along the last dimension.");
 
 TW_OP(LogSoftmax,

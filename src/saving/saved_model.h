@@ -84,7 +84,9 @@ typedef struct tw__saved_model_message {
     size_t trainable_count, trainable_capacity;
 } tw__saved_model_message;
 
-/* Reads DIRECTORY/saved_model.pb and chooses the meta graph with exactly these tags; none given: the only one. To be freed in any case. */
+/* The bytes of a saved_model.pbtxt, for tw__free; NULL: an error that names the line (saved_model_text.c). */
+char *tw__saved_model_from_text(const char *path, size_t *size);
+/* Reads DIRECTORY/saved_model.pb, or .pbtxt, and chooses the meta graph with exactly these tags; none given: the only one. To be freed in any case. */
 tw_status tw__saved_model_message_read(tw__saved_model_message *message, const char *directory, const char *const *tags, size_t tag_count);
 /* The same of bytes, which it takes. */
 tw_status tw__saved_model_message_parse(tw__saved_model_message *message, char *bytes, size_t size, const char *path, const char *const *tags,

@@ -439,11 +439,10 @@ tw_status tw__saved_model_message_read(tw__saved_model_message *m, const char *d
     tw_status status = TW_RESOURCE_EXHAUSTED;
     char *path = tw__path_join(directory, "saved_model.pb"), *text = path ? tw__format("%stxt", path) : NULL;
     size_t size = 0;
-    if (text && tw__path_exists(path)) {
-        char *bytes = tw__file_read_all(path, (size_t)1 << 31, &size);
-        status = bytes ? tw__saved_model_message_parse(m, bytes, size, path, tags, tag_count) : tw__error_status();
-    } else if (text && tw__path_exists(text)) {
-        status = tw__fail(TW_UNIMPLEMENTED, "%s: SavedModels as text are not read, only saved_model.pb", text);
+    bool binary = text && tw__path_exists(path);
+    if (binary || (text && tw__path_exists(text))) {
+        char *bytes = binary ? tw__file_read_all(path, (size_t)1 << 31, &size) : tw__saved_model_from_text(text, &size);
+        status = bytes ? tw__saved_model_message_parse(m, bytes, size, binary ? path : text, tags, tag_count) : tw__error_status();
     } else if (text) {
         status = tw__fail(TW_NOT_FOUND, "SavedModel file does not exist at: %s/{saved_model.pbtxt|saved_model.pb}", directory);
     }

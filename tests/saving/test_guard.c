@@ -71,7 +71,8 @@ static tw_tensors reading(void *user, tw_tensors in)
 static void test_models(void **state)
 {
     (void)state;
-    tw_auto tw_checkpoint *root = tw_checkpoint_new({ "v", scalar(1, "v") });
+    tw_auto tw_variable *variable = scalar(1, "v");
+    tw_auto tw_checkpoint *root = tw_checkpoint_new({ "v", variable });
     tw_auto tw_function *function = tw_function_new(reading, NULL, .name = "reading");
     static const tw_spec inputs[] = { { TW_STRING, { 0, { 0 } } } };
     tw_export export = { "read", function, inputs, 1, (const char *const[]){ "path" }, (const char *const[]){ "bytes" } };

@@ -220,8 +220,8 @@ static tw_status slice_grad_compute(tw__kernel *kernel)
     const int64_t *start = starts->data, *a = from->data, *b = to->data;
     for (int64_t i = 0; i < count && next < to->shape.dims[0]; i++) {
         bool same = true;
-        for (int64_t k = 0; same && k < rank; k++)
-            same = a[i * rank + k] == b[next * rank + k] + start[k];
+        for (int64_t k = 0, place; same && k < rank; k++)
+            same = !__builtin_add_overflow(b[next * rank + k], start[k], &place) && a[i * rank + k] == place;
         if (same)
             TW_TRY(tw__copy_elements(out->dtype, tw__element_at(out, i), tw__element_at(dy, next++), 1));
     }

@@ -1,6 +1,8 @@
 /* saved_model.pbtxt: a SavedModel as text, turned into the bytes that saved_model_parse.c reads. The tables hold the names, numbers and kinds of all
  * fields that a SavedModel may have; a map's entries are messages of a key and a value. */
+#include "api/composite.h"
 #include "codec/codec.h"
+#include "rows.h"
 #include "saving/saved_model.h"
 
 static const tw__text_type messages[] = {
@@ -203,4 +205,14 @@ char *tw__saved_model_from_text(const char *path, size_t *size)
     }
     *size = bytes.size;
     return bytes.data ? tw__text_take(&bytes) : tw__strdup("");
+}
+
+TW_API(saved_model_bytes, "saved_model._bytes(path: str) -> value<numpy>", "The bytes of the message in saved_model.pb or saved_model.pbtxt.")
+{
+    size_t size = 0;
+    char *bytes = tw__ends_with(args->path, ".pbtxt") ? tw__saved_model_from_text(args->path, &size)
+                                                     : tw__file_read_all(args->path, (size_t)1 << 31, &size);
+    tw_value result = tw__value_of_tensor(bytes ? tw_tensor_string(bytes, size) : NULL);
+    tw__free(bytes);
+    return result;
 }

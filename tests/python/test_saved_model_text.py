@@ -29,6 +29,14 @@ def test_values(model):
     assert tape.gradient(y, loaded.w).numpy().tolist() == [[1, 2], [1, 2]]
 
 
+def test_sessions(model):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        meta = tf.compat.v1.saved_model.loader.load(session, ["serve"], model)
+        signature = meta.signature_def["serving_default"]
+        total = session.run(signature.outputs["total"].name, {signature.inputs["x"].name: [[1.0, 2.0]]})
+    assert total.tolist() == [5, 11]
+
+
 def test_the_same_in_other_forms(model):
     """Braces and angles, lists, separators and comments."""
     path = os.path.join(model, "saved_model.pbtxt")

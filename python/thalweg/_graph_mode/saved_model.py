@@ -9,12 +9,11 @@ from thalweg._graph_mode import meta_graph as _meta
 
 def _meta_graph(export_dir, tags):
     path = os.path.join(export_dir, "saved_model.pb")
+    path = path if os.path.exists(path) else path + "txt"
     if not os.path.exists(path):
         raise OSError("SavedModel file does not exist at: %s/{saved_model.pbtxt|saved_model.pb}" % export_dir)
-    with open(path, "rb") as file:
-        content = file.read()
     try:
-        model = _messages.SavedModel.FromString(content)
+        model = _messages.SavedModel.FromString(tf.saved_model._bytes(path))
     except ValueError as error:
         raise OSError("Cannot parse file %s: %s" % (path, error)) from None
     wanted, seen = {tags} if isinstance(tags, str) else set(tags), []

@@ -301,3 +301,23 @@ def test_threads_of_the_old_place_do_not_go_on(tmp_path):
         next(other)
         tf.train.Checkpoint(iterator=other).read(path).assert_consumed()
         assert table.rest(other) == expected
+
+
+def test_damaged_streams_are_refused():
+    """Each byte of the random streams in a state: how many of its words are used is among them."""
+    def make():
+        return R(9).shuffle(3, seed=2)
+    iterator = iter(make())
+    next(iterator)
+    save, restore = tf.data._rows._Iterator._save_state, tf.data._rows._Iterator._restore_state
+    state = save(iterator).numpy()
+    refused = 0
+    for at in range(len(state)):
+        other = iter(make())
+        try:
+            restore(other, tf.constant(state[:at] + bytes([state[at] ^ 64]) + state[at + 1:]))
+            for _ in zip(range(40), other):
+                pass
+        except (tf.errors.OpError, ValueError) as error:
+            refused += "of 4 words are used" in str(error)
+    assert refused >= 4

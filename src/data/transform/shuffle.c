@@ -88,6 +88,17 @@ static void shuffle_stop(tw__cursor *cursor)
     tw__elements_free(&((shuffle_cursor *)cursor)->buffer);
 }
 
+/* A stream of random words; one that was damaged is refused. */
+static void words_state(tw__state *state, const char *name, tw__words *words)
+{
+    tw__words read = *words;
+    tw__state_bytes(state, name, &read, sizeof read);
+    if (tw__state_good(state) && (read.used < 0 || read.used > 4))
+        tw__state_fail(state, TW_DATA_LOSS, "%s: %d of 4 words are used", name, read.used);
+    if (tw__state_good(state))
+        *words = read;
+}
+
 /* What later passes draw from. A dataset that a function made is met through its cursor only, so it is part of that state, too. */
 static void seeds_state(tw__dataset *dataset, tw__state *state)
 {
@@ -99,7 +110,7 @@ static void seeds_state(tw__dataset *dataset, tw__state *state)
     tw__hold_give(&self->lock);
     tw__state_int(state, "seed", &seed);
     tw__state_int(state, "seed2", &seed2);
-    tw__state_bytes(state, "generator", &generator, sizeof generator);
+    words_state(state, "generator", &generator);
     if (state->saving || !tw__state_good(state))
         return;
     tw__hold_take(&self->lock);
@@ -142,7 +153,7 @@ static void shuffle_state(tw__cursor *cursor, tw__state *state)
     shuffle_dataset *self = (shuffle_dataset *)cursor->dataset;
     tw__state_same(state, "buffer_size", self->buffer_size);
     seeds_state(cursor->dataset, state);
-    tw__state_bytes(state, "words", &c->words, sizeof c->words);
+    words_state(state, "words", &c->words);
     tw__state_bool(state, "input_ended", &c->input_ended);
     buffer_state(c, self, state);
 }
@@ -257,7 +268,7 @@ static int64_t endless(__attribute__((unused)) tw__dataset *dataset)
 static void random_state(tw__cursor *cursor, tw__state *state)
 {
     seeds_state(cursor->dataset, state);
-    tw__state_bytes(state, "words", &((random_cursor *)cursor)->words, sizeof(tw__words));
+    words_state(state, "words", &((random_cursor *)cursor)->words);
 }
 
 static const tw__dataset_kind random_kind = {

@@ -127,9 +127,11 @@ static tw_status check(const tw__registered *r, const tw__gradient *g, const tw_
     if (r->problem || !node || !r->function || !r->known)
         return tw__fail(TW_LOOKUP_ERROR, "No gradient defined for operation '%s' (op type: %s): %s", node ? node->name : "", g->op->name,
                         r->problem ? r->problem : "the file does not say what its gradient function is bound to");
-    return tw__registered_fits(r, g->input_count, g->output_count) ? TW_OK : tw__fail(TW_DATA_LOSS, "the gradient of node '%s' (%s) is the function '%s' of the file, which has %d inputs and %d results: "
-                                   "that does not fit %d outputs, %zu captures and %zu gradients", node->name, node->op->name, r->name,
-                                   r->function->input_count, r->function->output_count, g->output_count, r->capture_count, r->source_count);
+    if (tw__registered_fits(r, g->input_count, g->output_count))
+        return TW_OK;
+    return tw__fail(TW_DATA_LOSS, "the gradient of node '%s' (%s) is the function '%s' of the file, which has %d inputs and %d results: that does not fit %d "
+                    "outputs, %zu captures and %zu gradients", node->name, node->op->name, r->name, r->function->input_count, r->function->output_count,
+                    g->output_count, r->capture_count, r->source_count);
 }
 
 static tw_status run_loaded(tw__own_gradient *self, tw__gradient *g)

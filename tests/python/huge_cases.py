@@ -6,6 +6,7 @@ N, M = 2 ** 31, 2 ** 62
 CASES = """
 tf.eye(2 ** 20, 2 ** 40)
 tf.eye(3, batch_shape=[2 ** 30, 2 ** 30])
+tf.strings.ngrams(tf.constant(['a', 'b', 'c']), 2 ** 20, pad_values=('L', 'R'))
 tf.zeros([M])
 tf.zeros([N, N])
 tf.ones([N, N, 4])

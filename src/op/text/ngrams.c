@@ -1,4 +1,5 @@
 /* StringNGrams (strings that follow each other in a row, joined) and UnsortedSegmentJoin (those of a segment, joined). */
+#include "base/pause.h"
 #include "op/text/text.h"
 #include "rows.h"
 
@@ -32,6 +33,18 @@ static int64_t row_count(const ngrams *n, int64_t length, bool *whole)
         count += count_of(n, length, n->widths[i]);
     *whole = count == 0 && n->keep_short && length > 0 && n->pad >= 0;
     return *whole ? 1 : count;
+}
+
+/* The strings and pads that a row's ngrams are made of, added to *pieces; false: more than anybody can want. */
+static bool few_pieces(const ngrams *n, int64_t length, int64_t *pieces)
+{
+    const int64_t most = INT64_C(1) << 34;
+    for (int i = 0; i < n->width_count; i++) {
+        int64_t own;
+        if (__builtin_mul_overflow(count_of(n, length, n->widths[i]), n->widths[i], &own) || own > most || (*pieces += own) > most)
+            return false;
+    }
+    return true;
 }
 
 /* Number `index` of `count` in a row that begins at `from`. */
@@ -91,6 +104,7 @@ static tw_status fill_row(const ngrams *n, tw_tensor *out, int64_t at, tw__text 
     for (int i = 0; i < n->width_count; i++) {
         int64_t width = n->widths[i], count = count_of(n, length, width);
         for (int64_t k = 0; k < count; k++) {
+            TW_TRY(tw__pause());
             add_ngram(n, text, from, width, pad_of(n, width), k, count);
             TW_TRY(tw__string_from_text(out, at++, text));
         }
@@ -117,10 +131,12 @@ static tw_status ngrams_compute(tw__kernel *kernel)
     if (splits->count == 0) /* no row: TensorFlow gives as many empty strings as there is data */
         return tw__output(kernel, 0, &data->shape) ? TW_OK : tw__error_status();
     TW_TRY(check_splits(kernel->op, splits, data->count));
-    int64_t total = 0;
+    int64_t total = 0, pieces = 0;
     bool whole;
     put_split(out_splits, 0, 0);
     for (int64_t i = 1; i < splits->count; i++) {
+        if (!few_pieces(&n, tw_tensor_int_at(splits, i) - tw_tensor_int_at(splits, i - 1), &pieces))
+            return tw__fail(TW_RESOURCE_EXHAUSTED, "the ngrams would have more than 2**34 parts in all [Op:%s]", kernel->op->name);
         total += row_count(&n, tw_tensor_int_at(splits, i) - tw_tensor_int_at(splits, i - 1), &whole);
         if (total > INT32_MAX && splits->dtype == TW_INT32)
             return tw__fail(TW_INVALID_ARGUMENT, "more ngrams than Tsplits int32 can count [Op:%s]", kernel->op->name);
